@@ -3,6 +3,18 @@ import type { Knex } from 'knex';
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
+    -- A prefix and a ULID in lower case, for rows whose number is only known inside a statement.
+    create function make_id(prefix text) returns text language sql volatile as $$
+      select prefix || '_' || string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', digit + 1, 1), '' order by place)
+      from (
+        select place, ((floor(extract(epoch from clock_timestamp()) * 1000)::bigint >> (5 * (9 - place))) & 31)::integer as digit
+        from generate_series(0, 9) place
+        union all
+        select 10 + place, get_byte(random_bytes, place) & 31
+        from generate_series(0, 15) place, (select uuid_send(gen_random_uuid()) as random_bytes) r
+      ) digits
+    $$;
+
     create table events (
       id text primary key,
       merchant_id text not null,
@@ -88,5 +100,5 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await knex.raw('drop table delivery_attempts, deliveries, webhook_endpoints, events;');
+  await knex.raw('drop table delivery_attempts, deliveries, webhook_endpoints, events; drop function make_id(text);');
 }

@@ -1,0 +1,27 @@
+// What every operation receives. Only composition roots build one.
+import type { IdKind } from '../domain/id.ts';
+import type { Scope } from '../domain/mode.ts';
+import type { Database } from '../models/database.ts';
+import type { LeasedDelivery } from '../models/outbox.ts';
+import type { KeyRing } from '../platform/key-ring.ts';
+
+export interface OperationDeps {
+  readonly db: Database;
+  readonly keyRing: KeyRing;
+  readonly newId: (kind: IdKind) => string;
+  /** Origin of the hosted pages, without a trailing slash. */
+  readonly publicUrl: string;
+  /** Hands deliveries this process leased to the sender; returns at once. Called after the commit, never before. */
+  readonly offerDeliveries: (deliveries: readonly LeasedDelivery[]) => void;
+}
+
+/** An answer as it leaves: `body` is JSON text, stored byte for byte for idempotent replays. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Who asks and when: `now` is Postgres' clock, read when the request was admitted. */
+export interface RequestScope extends Scope {
+  readonly now: Date;
+}

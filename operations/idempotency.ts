@@ -1,0 +1,26 @@
+// An idempotency key on its way into the statement that writes the effect, so that key, effect and answer commit together.
+import type { Answer } from './deps.ts';
+
+/** Days an idempotency key and its answer are remembered. */
+export const idempotencyRetentionDays = 30;
+
+export interface IdempotencyClaim {
+  readonly key: string;
+  readonly method: string;
+  readonly path: string;
+  /** Keyed hash of the request; equal only for the same request. */
+  readonly fingerprint: string;
+  /** Encrypts an answer's body for storage. */
+  readonly seal: (body: string) => string;
+}
+
+/** The key was taken by another request between the look-up and the write; nothing was written. Look it up again. */
+export class IdempotencyRace extends Error {
+  override readonly name = 'IdempotencyRace';
+}
+
+/** What the settled operation stores for its key. */
+export interface StoredAnswer extends Answer {
+  readonly resourceType: string | null;
+  readonly resourceId: string | null;
+}
