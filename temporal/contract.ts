@@ -1,0 +1,68 @@
+// What the service and its workflows say to each other: names, ids, queues and message shapes. Payloads carry ids, amounts
+// and times only, so that Temporal's history and UI can be open to operators. Bundled into workflow code: types and constants.
+
+export const taskQueues = { payments: 'payments', billing: 'billing', webhooks: 'webhooks' } as const;
+export type TaskQueue = keyof typeof taskQueues;
+
+export const workflowTypes = {
+  checkoutSession: 'checkoutSession',
+  webhookDelivery: 'webhookDelivery',
+  sweep: 'sweep',
+} as const;
+
+/** Input of `checkoutSession`; the workflow id is the session id. */
+export interface CheckoutSessionInput {
+  readonly sessionId: string;
+  /** UTC milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** Update `pay`; the update id is the attempt id. */
+export interface PayCommand {
+  readonly attemptId: string;
+}
+/** Update `authenticated`: the customer came back from the bank, or somebody wants to know. */
+export interface AuthenticatedCommand {
+  readonly attemptId: string;
+}
+/** Update `cancel`: by the customer's button, or by the merchant who expires the session. */
+export interface CancelCommand {
+  readonly to: 'cancelled' | 'expired';
+}
+
+export const sessionUpdates = { pay: 'pay', authenticated: 'authenticated', cancel: 'cancel' } as const;
+
+/** How an attempt stands after a step, as far as the workflow has to know. */
+export type AttemptResult =
+  | { readonly state: 'approved' }
+  | { readonly state: 'declined' }
+  | { readonly state: 'requires_action'; readonly cutOffAtMs: number }
+  | { readonly state: 'unknown'; readonly sinceMs: number; readonly cutOffAtMs: number }
+  /** Surely not charged; the session stays open. */
+  | { readonly state: 'unreached' }
+  /** The session was not open, or it was too late, or the buyer found no place left. */
+  | { readonly state: 'refused' }
+  | { readonly state: 'cancelled' };
+
+/** What cancelling or expiring came to. */
+export type EndResult =
+  | { readonly state: 'ended'; readonly status: 'cancelled' | 'expired' }
+  /** An attempt is in flight: nothing was changed. */
+  | { readonly state: 'in_flight'; readonly attemptId: string; readonly attempt: AttemptResult }
+  /** Somebody else was first. */
+  | { readonly state: 'already'; readonly status: string }
+  /** Not due yet: the end of the session moved or the clock differs. */
+  | { readonly state: 'early'; readonly expiresAtMs: number };
+
+/** Input of `webhookDelivery`; the workflow id is `{delivery id}` for round 1 and `{delivery id}:{round}` later. */
+export interface WebhookDeliveryInput {
+  readonly deliveryId: string;
+  readonly round: number;
+  /** UTC milliseconds of the next attempt. */
+  readonly nextAttemptAtMs: number;
+}
+
+export const sweepScheduleId = 'sweep';
+export const sweepEverySeconds = 10;
+
+export const searchAttributes = { merchantId: 'MerchantId', mode: 'Mode', paymentStatus: 'PaymentStatus', nextRunAt: 'NextRunAt' } as const;
