@@ -6,6 +6,7 @@ import * as sessions from './20261121100200-checkout-sessions.ts';
 import * as events from './20261121100300-events.ts';
 import * as idempotency from './20261121100400-idempotency-and-rates.ts';
 import * as requestLog from './20261121100500-request-log.ts';
+import * as rateWindowDecision from './20261121100600-rate-window-decision.ts';
 
 interface Migration {
   up(knex: Knex): Promise<unknown>;
@@ -19,6 +20,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261121100300-events': events,
   '20261121100400-idempotency-and-rates': idempotency,
   '20261121100500-request-log': requestLog,
+  '20261121100600-rate-window-decision': rateWindowDecision,
 };
 
 export const migrationSource: Knex.MigrationSource<string> = {

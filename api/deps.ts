@@ -1,0 +1,34 @@
+// What the API receives from its composition root. Handlers see all of it as `deps`.
+import type { OperationDeps } from '../operations/deps.ts';
+import type { CallLog } from '../operations/call-log.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { SessionDoor } from '../temporal/session-door.ts';
+
+export interface ApiDeps {
+  readonly operations: OperationDeps;
+  readonly temporal: SessionDoor;
+  readonly config: ApiConfig;
+  readonly log: Log;
+  /** Metrics and the request log. */
+  readonly record: ApiRecord;
+  readonly readiness: readonly ReadinessCheck[];
+}
+
+export interface ApiRecord {
+  readonly metrics: Metrics;
+  readonly calls: CallLog;
+}
+
+/** The part of the configuration the API reads. */
+export interface ApiConfig {
+  /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly publicPostsPerMinute: number;
+}
+
+/** Asked by GET /readyz; a check that throws or takes over 2 s means "not ready". */
+export interface ReadinessCheck {
+  readonly name: string;
+  check(): Promise<void>;
+}
