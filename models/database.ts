@@ -53,7 +53,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
   const knex = knexFactory({
     client: 'pg',
-    connection,
+    // Knex' types do not know of `types`; it hands the object to pg as it is.
+    connection: connection as unknown as Knex.PgConnectionConfig,
     pool: { min: 0, max: Math.max(2, options.poolSize - pipelinedConnections) },
     acquireConnectionTimeout: 5_000,
   });

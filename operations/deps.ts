@@ -1,6 +1,6 @@
 // What every operation receives. Only composition roots build one.
 import type { IdKind } from '../domain/id.ts';
-import type { Scope } from '../domain/mode.ts';
+import type { Mode, Scope } from '../domain/mode.ts';
 import type { Database } from '../models/database.ts';
 import type { LeasedDelivery } from '../models/outbox.ts';
 import type { KeyRing } from '../platform/key-ring.ts';
@@ -13,6 +13,20 @@ export interface OperationDeps {
   readonly publicUrl: string;
   /** Hands deliveries this process leased to the sender; returns at once. Called after the commit, never before. */
   readonly offerDeliveries: (deliveries: readonly LeasedDelivery[]) => void;
+  readonly gateways: GatewayCatalogue;
+}
+
+/** What may be known of a gateway without talking to it. */
+export interface GatewayFacts {
+  readonly slug: string;
+  readonly name: string;
+  readonly currencies: 'all' | readonly string[];
+}
+
+export interface GatewayCatalogue {
+  /** The gateway with this slug if it may be used in this mode. */
+  find(slug: string, mode: Mode): GatewayFacts | null;
+  nameOf(slug: string): string;
 }
 
 /** An answer as it leaves: `body` is JSON text, stored byte for byte for idempotent replays. */
