@@ -1,5 +1,5 @@
 // Holds readConfig to the list of variables in the architecture: defaults, forms, and one error that names them all.
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -69,5 +69,13 @@ describe('readConfig', () => {
     expect(config.temporal.tls).toBe(true);
     expect(config.port).toBe(3000);
     expect(Object.isFrozen(config.temporal)).toBe(true);
+  });
+});
+
+describe('.env.example', () => {
+  it('is a valid configuration as it stands', () => {
+    const lines = readFileSync('.env.example', 'utf8').split('\n').filter((line) => /^[A-Z]/.test(line));
+    const env = Object.fromEntries(lines.map((line) => line.split('=', 2) as [string, string]));
+    expect(problemsOf({ ...env, DATA_DIR: emptyDir() }, 'start')).toEqual([]);
   });
 });
