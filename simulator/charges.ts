@@ -90,9 +90,8 @@ export function cancelCharge(ledger: Ledger, gateway: GatewaySlug, key: string, 
 export function finishChallenge(ledger: Ledger, charge: ChargeRow, complete: boolean, now: Date): ChargeRow {
   if (charge.status !== 'requires_action') return charge;
   const updatedAt = now.toISOString();
-  const approved = approval(charge.capture);
   const row: ChargeRow = complete
-    ? { ...charge, status: approved, amountCapturedMinor: approved === 'captured' ? charge.amountMinor : 0, updatedAt }
+    ? { ...charge, status: approval(charge.capture), amountCapturedMinor: charge.capture ? charge.amountMinor : 0, updatedAt }
     : { ...charge, status: 'declined', declineCode: 'authentication_failed', updatedAt };
   ledger.write(row);
   return row;

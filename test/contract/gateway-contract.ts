@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Pan } from '../../domain/card.ts';
 import type { DeclineCode } from '../../domain/gateway-outcome.ts';
-import type { ChargeRequest, Gateway, GatewayCall, GatewayCapabilities, VaultedCard } from '../../gateways/gateway.ts';
+import type { ChargeRequest, Gateway, GatewayCall, GatewayCapabilities } from '../../gateways/gateway.ts';
 
 export interface GatewayUnderTest {
   readonly gateway: Gateway;
@@ -43,25 +43,17 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
 
     const call: GatewayCall = { merchantId: 'mer_contract', mode: 'test' };
     const vault = (number: string) => gateway.vaultCard(pan(number), call);
-    const order = (card: VaultedCard, fields: Partial<ChargeRequest> = {}): ChargeRequest => {
-      const reference = fields.reference ?? `txn_${randomBytes(8).toString('hex')}`;
-      return {
-        key: `${reference}:charge:1`,
-        reference,
-        cardReference: card.reference,
-        amountMinor: 2_500,
-        currency: 'USD',
-        capture: true,
-        initiatedBy: 'cardholder',
-        returnUrl: 'https://shop.example/back?order=7',
-        ...fields,
-      };
-    };
     const chargeApproved = async (fields: Partial<ChargeRequest> = {}) => {
-      const request = order(await vault(under.cards.approve), fields);
+      const request = orderOf(await vault(under.cards.approve), fields);
       const outcome = await gateway.charge(request, call);
       if (outcome.kind !== 'captured' && outcome.kind !== 'authorized') throw new Error(`not approved: ${outcome.kind}`);
       return { request, outcome, operation: { reference: request.reference, gatewayTransactionId: outcome.gatewayTransactionId } };
+    };
+    const challenged = async (fields: Partial<ChargeRequest> = {}) => {
+      const request = orderOf(await vault(under.cards.challenge ?? ''), fields);
+      const outcome = await gateway.charge(request, call);
+      if (outcome.kind !== 'requires_action') throw new Error(`not challenged: ${outcome.kind}`);
+      return { request, actionUrl: outcome.actionUrl };
     };
 
     test('declares the capabilities it is tested for', () => {
@@ -107,7 +99,7 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
       });
 
       test('that is declined says why, and takes nothing', async () => {
-        const request = order(await vault(under.cards.decline.number));
+        const request = orderOf(await vault(under.cards.decline.number));
         const outcome = await gateway.charge(request, call);
         expect(outcome).toMatchObject({ kind: 'declined', declineCode: under.cards.decline.code });
         expectNoNumber(outcome, under.cards.decline.number);
@@ -121,7 +113,7 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
       });
 
       test('sent 20 times at once with one key charges once and answers alike', async () => {
-        const request = order(await vault(under.cards.approve));
+        const request = orderOf(await vault(under.cards.approve));
         const outcomes = await Promise.all(Array.from({ length: 20 }, () => gateway.charge(request, call)));
         expect(outcomes[0]).toMatchObject({ kind: 'captured' });
         for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0]);
@@ -135,19 +127,19 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
       });
 
       test('to where nobody listens was surely not made', async () => {
-        const outcome = await under.nowhere.charge(order(await vault(under.cards.approve)), call);
+        const outcome = await under.nowhere.charge(orderOf(await vault(under.cards.approve)), call);
         expect(outcome).toEqual({ kind: 'unreached', reason: 'connection_refused' });
       });
 
       test('whose caller gave up before sending was surely not made', async () => {
-        const request = order(await vault(under.cards.approve));
+        const request = orderOf(await vault(under.cards.approve));
         expect(await gateway.charge(request, { ...call, signal: AbortSignal.abort() })).toMatchObject({ kind: 'unreached' });
         expect(await under.moneyMoved(request.reference)).toBe(0);
       });
 
       test('whose answer is garbled is unknown, and the look-up tells', async (context) => {
         if (under.garbleNextAnswer === undefined) return context.skip();
-        const request = order(await vault(under.cards.approve));
+        const request = orderOf(await vault(under.cards.approve));
         await under.garbleNextAnswer();
         expect(await gateway.charge(request, call)).toEqual({ kind: 'unknown', reason: 'malformed_answer' });
         expect(await gateway.lookupCharge(request, call)).toMatchObject({ kind: 'captured', amountMinor: request.amountMinor });
@@ -155,7 +147,7 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
 
       test('whose answer is lost is unknown, and the look-up finds it captured', async (context) => {
         if (under.cards.lostAnswer === undefined) return context.skip();
-        const request = order(await vault(under.cards.lostAnswer));
+        const request = orderOf(await vault(under.cards.lostAnswer));
         expect(await gateway.charge(request, call)).toEqual({ kind: 'unknown', reason: 'connection_lost' });
         expect(await gateway.lookupCharge(request, call)).toMatchObject({ kind: 'captured', amountMinor: request.amountMinor, currency: 'USD' });
         expect(await under.moneyMoved(request.reference)).toBe(1);
@@ -163,7 +155,7 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
 
       test('that is never answered is unknown within its timeout, and the look-up finds nothing', async (context) => {
         if (under.cards.neverAnswers === undefined) return context.skip();
-        const request = order(await vault(under.cards.neverAnswers));
+        const request = orderOf(await vault(under.cards.neverAnswers));
         const startedAt = performance.now();
         expect(await gateway.charge(request, call)).toEqual({ kind: 'unknown', reason: 'timeout' });
         expect(performance.now() - startedAt).toBeLessThan(capabilities.chargeTimeoutMs + 1_000);
@@ -172,7 +164,7 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
 
       test('that is interrupted while the gateway is silent is unknown at once', async (context) => {
         if (under.cards.neverAnswers === undefined) return context.skip();
-        const request = order(await vault(under.cards.neverAnswers));
+        const request = orderOf(await vault(under.cards.neverAnswers));
         const shutdown = new AbortController();
         const outcome = gateway.charge(request, { ...call, signal: shutdown.signal });
         setTimeout(() => shutdown.abort(), 100);
@@ -187,7 +179,7 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
       });
 
       test('of a declined charge says declined', async () => {
-        const request = order(await vault(under.cards.decline.number));
+        const request = orderOf(await vault(under.cards.decline.number));
         const outcome = await gateway.charge(request, call);
         expect(await gateway.lookupCharge(request, call)).toEqual(outcome);
       });
@@ -204,7 +196,7 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
 
     describe('a cancellation', () => {
       test('of a key never seen holds for ever: a later charge is not made', async () => {
-        const request = order(await vault(under.cards.approve));
+        const request = orderOf(await vault(under.cards.approve));
         expect(await gateway.cancelCharge(request, call)).toMatchObject({ kind: 'cancelled' });
         expect((await gateway.charge(request, call)).kind).toBe('unreached');
         expect(await gateway.lookupCharge(request, call)).toMatchObject({ kind: 'cancelled' });
@@ -220,7 +212,7 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
       test('raced with its charge has one winner, and both sides agree', async () => {
         const card = await vault(under.cards.approve);
         for (let round = 0; round < 10; round++) {
-          const request = order(card);
+          const request = orderOf(card);
           const [charged, cancelled] = await Promise.all([gateway.charge(request, call), gateway.cancelCharge(request, call)]);
           expect(cancelled.kind).toBe(charged.kind === 'captured' ? 'captured' : 'cancelled');
           expect(await under.moneyMoved(request.reference)).toBe(charged.kind === 'captured' ? 1 : 0);
@@ -229,13 +221,6 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
     });
 
     describe.skipIf(!capabilities.threeDS)('a 3DS challenge', () => {
-      const challenged = async (fields: Partial<ChargeRequest> = {}) => {
-        const request = order(await vault(under.cards.challenge ?? ''), fields);
-        const outcome = await gateway.charge(request, call);
-        if (outcome.kind !== 'requires_action') throw new Error(`not challenged: ${outcome.kind}`);
-        return { request, actionUrl: outcome.actionUrl };
-      };
-
       test('that is completed captures and sends the browser back', async () => {
         const { request, actionUrl } = await challenged();
         expect(await gateway.lookupCharge(request, call)).toMatchObject({ kind: 'requires_action', actionUrl });
@@ -275,7 +260,7 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
       });
 
       test('is a decline when the merchant started the charge', async () => {
-        const request = order(await vault(under.cards.challenge ?? ''), { initiatedBy: 'merchant', returnUrl: null });
+        const request = orderOf(await vault(under.cards.challenge ?? ''), { initiatedBy: 'merchant', returnUrl: null });
         expect(await gateway.charge(request, call)).toMatchObject({ kind: 'declined', declineCode: 'authentication_required' });
       });
     });
@@ -341,6 +326,22 @@ export function describeGateway(name: string, capabilities: GatewayCapabilities,
       });
     });
   });
+}
+
+/** An order for 25.00 USD under a reference of its own. */
+export function orderOf(card: { reference: string }, fields: Partial<ChargeRequest> = {}): ChargeRequest {
+  const reference = `txn_${randomBytes(8).toString('hex')}`;
+  return {
+    key: `${reference}:charge:1`,
+    reference,
+    cardReference: card.reference,
+    amountMinor: 2_500,
+    currency: 'USD',
+    capture: true,
+    initiatedBy: 'cardholder',
+    returnUrl: 'https://shop.example/back?order=7',
+    ...fields,
+  };
 }
 
 export function pan(number: string, fields: { expiryYear?: number } = {}): Pan {

@@ -1,6 +1,5 @@
 // What the simulated gateway promises beyond the contract: a ledger that outlives kills and holds no card number, the
 // cards with a history, pending refunds, the control switch and its notifications.
-import { randomBytes } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +9,7 @@ import { testCards } from '../../domain/card.ts';
 import type { CardBehaviour } from '../../domain/card.ts';
 import type { ChargeRequest, Gateway, GatewayCall } from '../../gateways/gateway.ts';
 import { readSimulatorNotification } from '../../gateways/simulator/notification.ts';
-import { pan } from './gateway-contract.ts';
+import { orderOf, pan } from './gateway-contract.ts';
 import { finishChallenge, startSimulator } from './simulator-harness.ts';
 import type { SimulatorHarness } from './simulator-harness.ts';
 
@@ -40,22 +39,28 @@ afterAll(async () => {
   receiver.close();
 });
 
-function orderFor(cardReference: string, fields: Partial<ChargeRequest> = {}): ChargeRequest {
-  const reference = `txn_${randomBytes(8).toString('hex')}`;
-  return { key: `${reference}:charge:1`, reference, cardReference, amountMinor: 2_500, currency: 'USD', capture: true, initiatedBy: 'cardholder', returnUrl: 'https://shop.example/back', ...fields };
-}
 async function chargeNew(behaviour: CardBehaviour, fields: Partial<ChargeRequest> = {}) {
   const card = await gateway.vaultCard(pan(numberOf(behaviour)), call);
-  const order = orderFor(card.reference, fields);
+  const order = orderOf(card, fields);
   return { card, order, outcome: await gateway.charge(order, call) };
 }
 async function chargeTimes(cardReference: string, times: number): Promise<string[]> {
   const seen: string[] = [];
   for (let n = 0; n < times; n++) {
-    const outcome = await gateway.charge(orderFor(cardReference), call);
+    const outcome = await gateway.charge(orderOf({ reference: cardReference }), call);
     seen.push(outcome.kind === 'declined' ? outcome.declineCode : outcome.kind);
   }
   return seen;
+}
+
+/** As `POST /tokenize` would: kept without a charge. */
+async function save(behaviour: CardBehaviour): Promise<string> {
+  const answer = await request(`${harness.simulator.url}/simulator/v1/cards`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${harness.simulator.secret}` },
+    body: JSON.stringify({ number: numberOf(behaviour), expiry_month: 12, expiry_year: 2040, cvc: '123', save: true }),
+  });
+  return ((await answer.body.json()) as { reference: string }).reference;
 }
 
 describe('the ledger', () => {
@@ -71,16 +76,16 @@ describe('the ledger', () => {
   test('holds every charge that was answered, however the process was killed under load', async () => {
     const card = await gateway.vaultCard(pan(numberOf('approve')), call);
     const answered: ChargeRequest[] = [];
-    let running = true;
+    const load = { running: true };
     const callers = Array.from({ length: 16 }, async () => {
-      while (running) {
-        const order = orderFor(card.reference);
+      while (load.running) {
+        const order = orderOf(card);
         if ((await gateway.charge(order, call)).kind === 'captured') answered.push(order);
       }
     });
     await expect.poll(() => answered.length, { timeout: 10_000 }).toBeGreaterThan(200);
     await harness.simulator.kill();
-    running = false;
+    load.running = false;
     await Promise.all(callers);
     await harness.crash();
     const kept = new Map((await harness.ledger()).map((entry) => [entry.key, entry.status]));
@@ -107,7 +112,7 @@ describe('the ledger', () => {
     const { order, card } = await chargeNew('approve');
     const other = harness.connect('simulator_b');
     expect(await other.lookupCharge(order, call)).toEqual({ kind: 'not_found' });
-    expect(await other.charge(orderFor(card.reference), call)).toMatchObject({ kind: 'declined', declineCode: 'card_not_supported' });
+    expect(await other.charge(orderOf(card), call)).toMatchObject({ kind: 'declined', declineCode: 'card_not_supported' });
   });
 });
 
@@ -132,21 +137,13 @@ describe('the card table', () => {
   });
 
   test('a card saved without a charge has used up its approval', async () => {
-    const save = async (behaviour: CardBehaviour) => {
-      const answer = await request(`${harness.simulator.url}/simulator/v1/cards`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${harness.simulator.secret}` },
-        body: JSON.stringify({ number: numberOf(behaviour), expiry_month: 12, expiry_year: 2040, cvc: '123', save: true }),
-      });
-      return ((await answer.body.json()) as { reference: string }).reference;
-    };
     expect(await chargeTimes(await save('decline_after_save'), 2)).toEqual(['insufficient_funds', 'insufficient_funds']);
     expect(await chargeTimes(await save('decline_next_two'), 3)).toEqual(['insufficient_funds', 'insufficient_funds', 'captured']);
   });
 
   test('the slow card charges within the timeout, and a cancel meanwhile wins', async () => {
     const card = await gateway.vaultCard(pan(numberOf('slow')), call);
-    const [kept, dropped] = [orderFor(card.reference), orderFor(card.reference)];
+    const [kept, dropped] = [orderOf(card), orderOf(card)];
     const outcomes = Promise.all([gateway.charge(kept, call), gateway.charge(dropped, call)]);
     expect(await gateway.lookupCharge(kept, call)).toEqual({ kind: 'not_found' });
     expect(await gateway.cancelCharge(dropped, call)).toMatchObject({ kind: 'cancelled' });
@@ -220,7 +217,7 @@ describe('the control switch', () => {
   const slug = 'simulator';
   const outcomeUnder = async (control: object) => {
     const card = await gateway.vaultCard(pan(numberOf('approve')), call);
-    const order = orderFor(card.reference);
+    const order = orderOf(card);
     await harness.control({ slug, only: ['charge'], times: 1, ...control });
     return { order, outcome: await gateway.charge(order, call) };
   };
@@ -279,10 +276,10 @@ test('the API asks for its bearer', async () => {
 
 test('a gateway that dies in the middle leaves the charge unknown, then unreached', async () => {
   const card = await gateway.vaultCard(pan(numberOf('never_answers')), call);
-  const outcome = gateway.charge(orderFor(card.reference), call);
+  const outcome = gateway.charge(orderOf(card), call);
   await expect.poll(() => gateway.lookupCharge({ key: 'k', reference: 'r' }, call)).toEqual({ kind: 'not_found' });
   await harness.simulator.kill();
   expect(await outcome).toEqual({ kind: 'unknown', reason: 'connection_lost' });
-  expect(await gateway.charge(orderFor(card.reference), call)).toEqual({ kind: 'unreached', reason: 'connection_refused' });
+  expect(await gateway.charge(orderOf(card), call)).toEqual({ kind: 'unreached', reason: 'connection_refused' });
   await harness.crash();
 });
