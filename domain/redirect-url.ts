@@ -51,3 +51,8 @@ function tryParse(text: string): URL | null {
     return null;
   }
 }
+
+/** Hostname, as registered domains are compared, of an address that `parseRedirectUrl` accepted. */
+export function hostOf(text: string): string {
+  return new URL(text).hostname.replace(/\.$/, '');
+}

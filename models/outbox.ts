@@ -1,5 +1,6 @@
 // The tail of every statement that changes a state: it inserts the event rows and, for each endpoint that wants them, a
-// delivery row. A delivery with nothing earlier open for its endpoint and resource is leased to this process at once.
+// delivery row. A delivery with nothing earlier open for its endpoint and resource is leased to this process at once;
+// one for an endpoint that is switched off is recorded as `skipped`.
 import { directAttemptTimeoutMs, leaseMarginMs, orderHoldMs } from '../domain/delivery-schedule.ts';
 import type { EventName, ResourceType } from '../domain/event.ts';
 
@@ -14,7 +15,10 @@ export interface NewEvent {
   readonly createdAt: Date;
 }
 
-/** A delivery this process holds the first lease of, with all it takes to send it. */
+/**
+ * A delivery with all it takes to send it. This process holds its lease, or, when `held`, has seen that an earlier event
+ * of the same resource was still open: then it is to be looked at again, not sent.
+ */
 export interface LeasedDelivery {
   readonly id: string;
   readonly eventId: string;
@@ -29,6 +33,10 @@ export interface LeasedDelivery {
   readonly sealedNextSecret: string | null;
   readonly slow: boolean;
   readonly body: string;
+  /** The attempt the lease was taken for, from 1. */
+  readonly attempt: number;
+  readonly round: number;
+  readonly held: boolean;
 }
 
 /** The events as one JSON parameter for `outboxCtes`. */
@@ -54,12 +62,12 @@ export function outboxCtes(moved: string, parameter: number): string {
     delivery_rows as (
       insert into deliveries (id, event_id, endpoint_id, merchant_id, mode, resource_id, sequence, status, attempt_count, due_at, leased_until)
       select make_id('dlv'), e.id, w.id, e.merchant_id, e.mode, e.resource_id, e.sequence,
-        case when held.back then 'pending' else 'sending' end,
-        case when held.back then 0 else 1 end,
-        case when held.back then now() + interval '${orderHoldMs} milliseconds' else now() end,
-        case when held.back then null else now() + interval '${directAttemptTimeoutMs + leaseMarginMs} milliseconds' end
+        case when not w.enabled then 'skipped' when held.back then 'pending' else 'sending' end,
+        case when held.back or not w.enabled then 0 else 1 end,
+        case when not w.enabled then null when held.back then now() + interval '${orderHoldMs} milliseconds' else now() end,
+        case when held.back or not w.enabled then null else now() + interval '${directAttemptTimeoutMs + leaseMarginMs} milliseconds' end
       from event_rows e
-      join webhook_endpoints w on w.merchant_id = e.merchant_id and w.mode = e.mode and w.enabled and w.deleted_at is null
+      join webhook_endpoints w on w.merchant_id = e.merchant_id and w.mode = e.mode and w.deleted_at is null
         and (w.events @> array['*'] or w.events @> array[e.type])
       cross join lateral (select exists (
           select 1 from deliveries d where d.endpoint_id = w.id and d.resource_id = e.resource_id and d.sequence < e.sequence
@@ -72,14 +80,15 @@ export function outboxCtes(moved: string, parameter: number): string {
     )`;
 }
 
-/** A JSON array of the deliveries leased by `outboxCtes`, to be selected as a column; `toLeasedDeliveries` reads it. */
+/** A JSON array of the deliveries made by `outboxCtes`, leased or held back, to be selected as a column; `toLeasedDeliveries` reads it. */
 export const leasedDeliveriesColumn = `(
   select coalesce(json_agg(json_build_object(
     'id', d.id, 'eventId', e.id, 'eventType', e.type, 'endpointId', w.id, 'merchantId', e.merchant_id, 'mode', e.mode,
     'resourceId', e.resource_id, 'sequence', e.sequence, 'url', w.url, 'sealedSecret', w.sealed_secret,
-    'sealedNextSecret', w.sealed_next_secret, 'slow', w.slow)), '[]')
+    'sealedNextSecret', w.sealed_next_secret, 'slow', w.slow, 'attempt', 1, 'round', 1, 'held', d.status = 'pending')
+    order by e.sequence), '[]')
   from delivery_rows d join event_rows e on e.id = d.event_id join webhook_endpoints w on w.id = d.endpoint_id
-  where d.status = 'sending') as leased_deliveries`;
+  where d.status in ('sending', 'pending')) as leased_deliveries`;
 
 /** Joins the leased rows with the bodies this process just made, so that none travels twice. */
 export function toLeasedDeliveries(column: readonly Omit<LeasedDelivery, 'body'>[], events: readonly NewEvent[]): LeasedDelivery[] {

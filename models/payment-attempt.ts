@@ -130,6 +130,13 @@ export interface AttemptContext {
   readonly transactionStatus: TransactionStatus;
   readonly knownCustomer: { readonly id: string; readonly name: string | null; readonly email: string | null; readonly phone: string | null } | null;
   readonly knownTokenId: string | null;
+  /** `performance.now()` when it was read: Postgres' clock at the read plus what has passed since is Postgres' clock now. */
+  readonly readMonotonicMs: number;
+}
+
+/** Postgres' clock at this moment, by its reading when the context was read. UTC. */
+export function clockNow(context: AttemptContext): Date {
+  return new Date(context.session.readAt.getTime() + (performance.now() - context.readMonotonicMs));
 }
 
 const claimStatement: Statement = {
@@ -222,5 +229,6 @@ function toContext(row: object): AttemptContext {
     transactionStatus: session.transaction.status,
     knownCustomer: flat['knownCustomer'] as AttemptContext['knownCustomer'],
     knownTokenId: flat['knownTokenId'] as string | null,
+    readMonotonicMs: performance.now(),
   };
 }

@@ -15,6 +15,8 @@ export interface CheckoutSessionInput {
   readonly sessionId: string;
   /** UTC milliseconds. */
   readonly expiresAtMs: number;
+  /** The workflow was started because nobody moved the session in time: look at its row first. */
+  readonly resume?: boolean;
 }
 
 /** Update `pay`; the update id is the attempt id. */
@@ -37,7 +39,7 @@ export type AttemptResult =
   | { readonly state: 'approved' }
   | { readonly state: 'declined' }
   | { readonly state: 'requires_action'; readonly cutOffAtMs: number }
-  | { readonly state: 'unknown'; readonly sinceMs: number; readonly cutOffAtMs: number }
+  | { readonly state: 'unknown'; readonly nextLookupAtMs: number }
   /** Surely not charged; the session stays open. */
   | { readonly state: 'unreached' }
   /** The session was not open, or it was too late, or the buyer found no place left. */

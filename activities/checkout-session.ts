@@ -1,0 +1,151 @@
+// What the session workflow calls. A money step is claim, charge, settle: each begins from the row and can be run again.
+// Activities decide nothing about time or order; that is the workflow's.
+import { lastClaimBeforeExpiryMs } from '../domain/checkout-session.ts';
+import type { ChargeOutcome, LookupOutcome } from '../domain/gateway-outcome.ts';
+import type { Gateway, GatewayCall } from '../gateways/gateway.ts';
+import type { GatewayRegistry } from '../gateways/registry.ts';
+import { markSentAgain } from '../models/gateway-call.ts';
+import { type AttemptContext, claimAttempt, clockNow, readAttemptContext } from '../models/payment-attempt.ts';
+import { checkoutToken } from '../operations/checkout-url.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { endSession } from '../operations/end-session.ts';
+import { resultOf, settleAttempt } from '../operations/settle-attempt.ts';
+import { unseal } from '../platform/seal.ts';
+import type { AttemptResult, CancelCommand, EndResult } from '../temporal/contract.ts';
+
+export interface CheckoutSessionActivities {
+  /** Claim, charge, settle. Run again after a crash it looks up before it sends. */
+  payAttempt(input: { attemptId: string }): Promise<AttemptResult>;
+  /** Asks the gateway what became of the charge and settles by its answer. */
+  lookUpAttempt(input: { attemptId: string }): Promise<AttemptResult>;
+  /** Cancels an authentication nobody finished; the gateway's answer decides. */
+  giveUpAttempt(input: { attemptId: string }): Promise<AttemptResult>;
+  endSessionNow(input: { sessionId: string; to: CancelCommand['to'] }): Promise<EndResult>;
+  /** Expires the session if Postgres' clock says so. */
+  endDueSession(input: { sessionId: string }): Promise<EndResult>;
+}
+
+export interface CheckoutSessionActivityDeps {
+  readonly operations: OperationDeps;
+  readonly gateways: GatewayRegistry;
+  readonly recordGatewayCall: (call: GatewayCallRecord) => void;
+  readonly alert: (kind: string, fields: Readonly<Record<string, string>>) => void;
+  /** Ends calls in flight at shutdown. */
+  readonly signal: AbortSignal;
+}
+
+/** A call to a gateway as it is kept: kind, code and duration, no card data. */
+export interface GatewayCallRecord {
+  readonly merchantId: string;
+  readonly mode: 'test' | 'live';
+  readonly transactionId: string | null;
+  readonly gateway: string;
+  readonly kind: string;
+  readonly code: string;
+  readonly durationMs: number;
+  readonly createdAt: Date;
+}
+
+export function createCheckoutSessionActivities(deps: CheckoutSessionActivityDeps): CheckoutSessionActivities {
+  const { operations } = deps;
+  const { db } = operations;
+
+  const timed = async <Outcome extends { kind: string }>(context: AttemptContext, kind: string, call: () => Promise<Outcome>): Promise<Outcome> => {
+    const startedAt = clockNow(context);
+    const begun = performance.now();
+    const outcome = await call();
+    const { session, attempt } = context;
+    deps.recordGatewayCall({
+      merchantId: session.merchantId,
+      mode: session.mode,
+      transactionId: session.transactionId,
+      gateway: attempt.gateway,
+      kind,
+      code: 'declineCode' in outcome ? `${outcome.kind}:${String(outcome.declineCode)}` : outcome.kind,
+      durationMs: Math.round(performance.now() - begun),
+      createdAt: startedAt,
+    });
+    return outcome;
+  };
+
+  const charge = (context: AttemptContext, gateway: Gateway, call: GatewayCall): Promise<ChargeOutcome> => {
+    const { attempt, session } = context;
+    return timed(context, 'charge', () =>
+      gateway.charge(
+        {
+          key: attempt.gatewayKey,
+          reference: attempt.transactionId,
+          cardReference: unseal(operations.keyRing, 'gateway-token', attempt.tokenId ?? attempt.id, attempt.sealedCardReference),
+          amountMinor: session.amount,
+          currency: session.currency,
+          capture: session.capture,
+          initiatedBy: attempt.initiatedBy,
+          returnUrl: `${operations.publicUrl}/checkout/${checkoutToken(operations, session.id)}/return`,
+        },
+        call,
+      ),
+    );
+  };
+
+  const lookUp = (context: AttemptContext, gateway: Gateway, call: GatewayCall): Promise<LookupOutcome> =>
+    timed(context, 'lookup', () => gateway.lookupCharge({ key: context.attempt.gatewayKey, reference: context.attempt.transactionId }, call));
+
+  const gatewayOf = (context: AttemptContext): { gateway: Gateway; call: GatewayCall } => {
+    const { session, attempt } = context;
+    const gateway = deps.gateways.open(attempt.gateway);
+    if (gateway === null) throw new Error(`attempt ${attempt.id} belongs to the gateway ${attempt.gateway}, which is not configured`);
+    return { gateway, call: { merchantId: session.merchantId, mode: session.mode, signal: deps.signal } };
+  };
+
+  const settle = async (context: AttemptContext, outcome: LookupOutcome, facts: { lookups: number; mayHaveBeenSent: boolean }): Promise<AttemptResult> => {
+    const { gateway } = gatewayOf(context);
+    const sentAgoMs = context.attempt.sentAt === null ? 0 : clockNow(context).getTime() - context.attempt.sentAt.getTime();
+    if ((outcome.kind === 'captured' || outcome.kind === 'authorized') && (outcome.amountMinor !== context.session.amount || outcome.currency !== context.session.currency)) {
+      deps.alert('gateway_amount_mismatch', { payment: context.session.transactionId, asked: `${context.session.amount} ${context.session.currency}`, answered: `${outcome.amountMinor} ${outcome.currency}` });
+    }
+    return settleAttempt(operations, context, outcome, { ...facts, notFoundIsFinal: sentAgoMs >= gateway.capabilities.notFoundFinalAfterMs });
+  };
+
+  /** A look-up that got an answer uses a rung of the ladder, one that reached nobody does not. */
+  const rungs = (context: AttemptContext, outcome: LookupOutcome): number =>
+    context.attempt.lookups + (outcome.kind === 'unreached' || outcome.kind === 'unknown' ? 0 : 1);
+
+  return {
+    async payAttempt({ attemptId }) {
+      const claim = await claimAttempt(db, attemptId, lastClaimBeforeExpiryMs);
+      const { context } = claim;
+      if (claim.state === 'refused' || claim.state === 'settled') return resultOf(context);
+      const { gateway, call } = gatewayOf(context);
+      if (claim.state === 'claimed') {
+        return settle(context, await charge(context, gateway, call), { lookups: 0, mayHaveBeenSent: false });
+      }
+      // At the bank or waiting for a look-up: that has its own pace. A claimed one was cut off by a crash.
+      if (context.attempt.status !== 'claimed') return resultOf(context);
+      const found = await lookUp(context, gateway, call);
+      if (found.kind !== 'not_found') return settle(context, found, { lookups: rungs(context, found), mayHaveBeenSent: true });
+      await markSentAgain(db, attemptId);
+      return settle(context, await charge(context, gateway, call), { lookups: context.attempt.lookups, mayHaveBeenSent: true });
+    },
+
+    async lookUpAttempt({ attemptId }) {
+      const context = await readAttemptContext(db, attemptId);
+      if (context.attempt.status !== 'unknown' && context.attempt.status !== 'requires_action' && context.attempt.status !== 'claimed') return resultOf(context);
+      const { gateway, call } = gatewayOf(context);
+      const outcome = await lookUp(context, gateway, call);
+      return settle(context, outcome, { lookups: rungs(context, outcome), mayHaveBeenSent: true });
+    },
+
+    async giveUpAttempt({ attemptId }) {
+      const context = await readAttemptContext(db, attemptId);
+      if (context.attempt.status !== 'requires_action') return resultOf(context);
+      const { gateway, call } = gatewayOf(context);
+      const outcome = await timed(context, 'cancel', () =>
+        gateway.cancelCharge({ key: context.attempt.gatewayKey, reference: context.attempt.transactionId }, call),
+      );
+      return settle(context, outcome, { lookups: rungs(context, outcome), mayHaveBeenSent: true });
+    },
+
+    endSessionNow: ({ sessionId, to }) => endSession(operations, sessionId, to, 'now'),
+    endDueSession: ({ sessionId }) => endSession(operations, sessionId, 'expired', 'due'),
+  };
+}

@@ -1,0 +1,25 @@
+// Which gateways there are and in which modes they may be used. Adapters are opened by composition roots and handed in.
+import type { Mode } from '../domain/mode.ts';
+import type { Gateway } from './gateway.ts';
+
+export interface GatewayRegistry {
+  /** The adapter behind a slug, for work that was begun with it, whatever the mode. */
+  open(slug: string): Gateway | null;
+  /** The facts of a gateway if new payments may use it in this mode. */
+  find(slug: string, mode: Mode): { slug: string; name: string; currencies: 'all' | readonly string[] } | null;
+  nameOf(slug: string): string;
+}
+
+/** @param isUsable whether new payments of this mode may go to this gateway (simulated ones: test mode, live only by setting) */
+export function createGatewayRegistry(gateways: readonly Gateway[], isUsable: (slug: string, mode: Mode) => boolean): GatewayRegistry {
+  const bySlug = new Map(gateways.map((gateway) => [gateway.slug, gateway]));
+  return {
+    open: (slug) => bySlug.get(slug) ?? null,
+    find(slug, mode) {
+      const gateway = bySlug.get(slug);
+      if (gateway === undefined || !isUsable(slug, mode)) return null;
+      return { slug, name: gateway.name, currencies: gateway.capabilities.currencies };
+    },
+    nameOf: (slug) => bySlug.get(slug)?.name ?? slug,
+  };
+}

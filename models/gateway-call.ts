@@ -1,0 +1,12 @@
+// Marks of calls to gateways on the attempts they belong to.
+import type { Database, Statement } from './database.ts';
+
+const sentAgainStatement: Statement = {
+  name: 'mark-charge-sent-again',
+  text: `update payment_attempts set sent_at = clock_timestamp() where id = $1 and status in ('claimed', 'unknown')`,
+};
+
+/** Before a charge is sent again under the same key: "not found" counts from the last send. */
+export async function markSentAgain(db: Database, attemptId: string): Promise<void> {
+  await db.runAlone(sentAgainStatement, [attemptId]);
+}
