@@ -1,6 +1,6 @@
 // What became of each attempt. One statement writes the ends of up to 64 attempts: attempt rows, delivery states, the
 // endpoints' health, and the first leases of the deliveries that were held back by one that is now over.
-import { directAttemptTimeoutMs, disableAfterMs, leaseMarginMs } from '../domain/delivery-schedule.ts';
+import { directAttemptTimeoutMs, disableAfterMs, leaseMarginMs, warnAfterFailures } from '../domain/delivery-schedule.ts';
 import { BaseModel } from './base.ts';
 import type { Database, Statement } from './database.ts';
 import type { DeliveryStatus } from './delivery.ts';
@@ -44,6 +44,8 @@ export interface MarkedDelivery {
 export interface MarkedEndpoint {
   readonly endpointId: string;
   readonly consecutiveFailures: number;
+  /** These marks made it fail as often in a row as is worth a warning. */
+  readonly beganToFail: boolean;
   /** Set when this statement switched the endpoint off or deleted it. */
   readonly ended: 'disabled' | 'deleted' | null;
 }
@@ -105,7 +107,8 @@ const markStatement: Statement = {
         deleted_at = case when h.gone and w.kind = 'automation' then coalesce(w.deleted_at, now()) else w.deleted_at end
       from health h, locked l where w.id = l.id and h."endpointId" = w.id
       returning w.id as "endpointId", w.consecutive_failures as "consecutiveFailures",
-        case when w.disabled_at is distinct from now() then null when w.deleted_at is not null then 'deleted' else 'disabled' end as ended
+        w.consecutive_failures >= ${warnAfterFailures} and w.consecutive_failures - h.failures < ${warnAfterFailures} as "beganToFail",
+        case when w.disabled_at is distinct from now()::timestamptz(3) then null when w.deleted_at is not null then 'deleted' else 'disabled' end as ended
     ),
     finished as (
       update deliveries d set
@@ -136,11 +139,11 @@ const markStatement: Statement = {
     released as (
       update deliveries d set status = 'sending', attempt_count = d.attempt_count + 1, due_at = now(),
         leased_until = now() + interval '${directAttemptTimeoutMs + leaseMarginMs} milliseconds'
-      from webhook_endpoints w
+      from (select endpoint_id, resource_id, min(sequence) as sequence from over group by endpoint_id, resource_id) o, webhook_endpoints w
       where w.id = d.endpoint_id and w.enabled and w.deleted_at is null and d.status = 'pending'
+        and d.endpoint_id = o.endpoint_id and d.resource_id = o.resource_id and d.sequence > o.sequence
         and not exists (select from endpoint ended where ended."endpointId" = d.endpoint_id and ended.ended is not null)
-        -- The next one of each line: the lowest that is later than what is over and has nothing else open before it.
-        and exists (select from over o where o.endpoint_id = d.endpoint_id and o.resource_id = d.resource_id and o.sequence < d.sequence)
+        -- The next one of each line: the lowest that has nothing else open before it.
         and not exists (select from deliveries b where b.endpoint_id = d.endpoint_id and b.resource_id = d.resource_id
           and b.sequence < d.sequence and b.status in ('pending', 'sending', 'retrying') and b.id not in (select id from over))
       returning d.id, d.event_id, d.attempt_count, d.round, d.merchant_id, d.mode, d.resource_id, d.sequence,

@@ -8,7 +8,7 @@ import { createGuardedAgent } from './connector.ts';
 import { createResolve, type Resolve, TargetNotAllowed } from './url-guard.ts';
 
 /** Where an attempt stood when it went wrong: whose fault it is can be read off it. */
-export type AttemptStage = 'address' | 'connect' | 'answer' | 'body';
+export type AttemptStage = 'signing' | 'address' | 'connect' | 'answer' | 'body';
 
 export interface PostRequest {
   readonly url: string;
@@ -146,7 +146,7 @@ class Attempt implements Dispatcher.DispatchHandler {
       statusCode: this.#statusCode,
       responseHeaders: this.#headers === null ? null : keptHeaders(this.#headers),
       responseBody: this.#headers === null ? null : keptBody(this.#chunks, this.#headers),
-      error: error === null ? null : cleanText(error).slice(0, 500),
+      error: error === null ? null : cleanText(error.slice(0, maxErrorLength)),
       errorStage: error === null ? null : this.#stage,
       retryAfterMs: this.#headers === null ? null : retryAfterMs(this.#headers['retry-after'], this.#startedAt),
     });
@@ -164,13 +164,14 @@ export function retryAfterMs(value: string | string[] | undefined, now: Date): n
 
 const maxHeadersKept = 50;
 const maxHeaderLength = 1024;
+const maxErrorLength = 500;
 
 function keptHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const kept: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(headers).slice(0, maxHeadersKept)) {
     if (value === undefined) continue;
     const text = Array.isArray(value) ? value.join(', ') : value;
-    kept[cleanText(name)] = name === 'set-cookie' ? '[not kept]' : cleanText(text).slice(0, maxHeaderLength);
+    kept[cleanText(name)] = name === 'set-cookie' ? '[not kept]' : cleanText(text.slice(0, maxHeaderLength));
   }
   return kept;
 }
@@ -183,7 +184,7 @@ function keptBody(chunks: readonly Buffer[], headers: Readonly<Record<string, st
 
 /** Postgres takes neither NUL nor lone surrogates in text; whole secrets a receiver echoes are replaced. */
 function cleanText(text: string): string {
-  return scrubText(text.replaceAll('\u0000', '\uFFFD').toWellFormed());
+  return scrubText(text.replace(/\0|\p{Surrogate}/gu, '\uFFFD'));
 }
 
 function messageOf(error: unknown): string {
