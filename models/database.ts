@@ -1,6 +1,7 @@
 // The one door to Postgres: a pool with Objection on it for transactions, and two pipelined connections for single
 // autocommit statements. Nothing else opens a connection.
 import knexFactory, { type Knex } from 'knex';
+import { knexSnakeCaseMappers } from 'objection';
 import pg from 'pg';
 
 /** A prepared statement: Postgres parses and plans it once per connection under its name. */
@@ -57,6 +58,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     connection: connection as unknown as Knex.PgConnectionConfig,
     pool: { min: 0, max: Math.max(2, options.poolSize - pipelinedConnections) },
     acquireConnectionTimeout: 5_000,
+    // The models map names of rows; conditions and orderings of queries are mapped here. Raw statements are left alone.
+    wrapIdentifier: knexSnakeCaseMappers().wrapIdentifier,
   });
   const statements = new pg.Pool({ ...connection, max: Math.max(2, Math.ceil(options.poolSize / 2)), idleTimeoutMillis: 30_000 });
   statements.on('error', options.onConnectionError);
