@@ -52,7 +52,7 @@ export interface Config {
   readonly smtpUrl: string | null;
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
-  /** The first signs and encrypts, all verify and decrypt. Empty only for `start` and `migrate`, and tools outside production. */
+  /** The first signs and encrypts, all verify and decrypt. Empty for `start` (which makes one), `migrate` and tools that need none. */
   readonly masterKeys: readonly string[];
   readonly logLevel: LogLevel;
   /** null: /metrics is served on PORT, to loopback alone. */
@@ -152,7 +152,7 @@ function readMasterKeys(read: Reader, where: { role: Role; production: boolean; 
   const check = (item: string): string | null => (item.length >= 32 ? null : 'each key needs at least 32 characters (try: openssl rand -base64 32)');
   const given = read.list('MASTER_KEY', check);
   if (given.length > 0 || where.role === 'migrate') return given;
-  if (where.production) {
+  if (where.production && where.role !== 'tool') {
     read.problem('MASTER_KEY', 'is required in production: one or more keys of at least 32 characters, separated by commas, the current one first');
     return [];
   }

@@ -40,6 +40,8 @@ export async function spawnSimulator(options: SpawnOptions): Promise<Simulator> 
   const secret = options.secret ?? randomBytes(24).toString('base64url');
   const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/main.ts'], {
     cwd: root,
+    // Ctrl-C reaches a whole process group: in one of its own, it is stopped after those who use it.
+    detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       SIMULATOR_PORT: String(options.port ?? 0),

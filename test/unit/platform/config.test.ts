@@ -58,7 +58,7 @@ describe('readConfig', () => {
     const dir = emptyDir();
     writeFileSync(masterKeyFile(dir), `${key}\n`);
     expect(readConfig({ DATA_DIR: dir }, 'tool').masterKeys).toEqual([key]);
-    expect(problemsOf({ DATA_DIR: dir, NODE_ENV: 'production' }, 'tool')).toHaveLength(1);
+    expect(problemsOf({ DATA_DIR: dir, NODE_ENV: 'production' }, 'start')).toHaveLength(1);
   });
 
   it('reads lists of keys and proxies, and Temporal Cloud by its key alone', () => {
