@@ -2,9 +2,7 @@
 import { isGrpcServiceError, ServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { DomainError, type ErrorCode, isErrorCode } from '../domain/errors.ts';
-
-/** Type of the ApplicationFailure a DomainError becomes on its way through Temporal. */
-export const domainFailureType = 'DomainError';
+import { domainFailureType } from './failure-type.ts';
 
 /**
  * `absent`: no such workflow, or it closed meanwhile. `pending`: the call's time ran out, the work goes on.

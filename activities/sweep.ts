@@ -1,0 +1,73 @@
+// Makes up for what a crash or an outage left undone. Everything here is idempotent by id: a workflow that runs already is
+// left alone, an attempt sent again attaches to itself.
+import { deliveriesWithoutWorkflow, takeOverdueDeliveries } from '../models/delivery.ts';
+import { deleteOldEvents } from '../models/event.ts';
+import { dropExpiredKeys } from '../models/idempotency-key.ts';
+import { dropIdleWindows } from '../models/rate-window.ts';
+import { dropOldCalls } from '../models/request-log.ts';
+import { overdueSessions, sessionsWithoutWorkflow, stuckAttempts } from '../models/session-moves.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import type { WebhookDeliveryInput } from '../temporal/contract.ts';
+import type { SessionDoor } from '../temporal/session-door.ts';
+
+export interface SweepActivities {
+  /** @returns how many rows each duty touched */
+  sweepOnce(): Promise<Readonly<Record<string, number>>>;
+}
+
+export interface SweepDeps {
+  readonly operations: OperationDeps;
+  readonly sessions: SessionDoor;
+  readonly startDelivery: (input: WebhookDeliveryInput) => Promise<void>;
+  readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
+}
+
+/** A run stays well under its minute; what is left is the next run's. */
+const batch = 500;
+/** Calls to Temporal at once: the sweep must not crowd out customers. */
+const parallel = 16;
+
+export function createSweepActivities(deps: SweepDeps): SweepActivities {
+  const { operations, sessions } = deps;
+  const { db } = operations;
+
+  /** One duty's failure must not keep the others from being done. */
+  const duties: Readonly<Record<string, () => Promise<number>>> = {
+    unstarted_sessions: async () => inBatches(await sessionsWithoutWorkflow(db, batch), (session) => sessions.startSession(session)),
+    stuck_attempts: async () => inBatches(await stuckAttempts(db, batch), (row) => sessions.pay(row, row.attemptId)),
+    overdue_sessions: async () => inBatches(await overdueSessions(db, batch), (session) => sessions.resumeSession(session)),
+    overdue_deliveries: async () => {
+      const leased = await takeOverdueDeliveries(db, batch);
+      operations.offerDeliveries(leased);
+      return leased.length;
+    },
+    unstarted_deliveries: async () => inBatches(await deliveriesWithoutWorkflow(db, batch), (delivery) => deps.startDelivery(delivery)),
+    expired_keys: () => dropExpiredKeys(db, batch),
+    idle_rate_windows: () => dropIdleWindows(db, batch),
+    old_events: () => deleteOldEvents(db, batch),
+    old_calls: async () => {
+      await dropOldCalls(db, batch);
+      return 0;
+    },
+  };
+
+  return {
+    async sweepOnce() {
+      const counts: Record<string, number> = {};
+      for (const [name, duty] of Object.entries(duties)) {
+        try {
+          counts[name] = await duty();
+        } catch (error) {
+          deps.log.error({ err: error, duty: name }, 'a duty of the sweep failed; the next run tries again');
+        }
+      }
+      if (Object.values(counts).some((count) => count > 0)) deps.log.info({ counts }, 'swept');
+      return counts;
+    },
+  };
+}
+
+async function inBatches<Row>(rows: readonly Row[], work: (row: Row) => Promise<unknown>): Promise<number> {
+  for (let i = 0; i < rows.length; i += parallel) await Promise.all(rows.slice(i, i + parallel).map(work));
+  return rows.length;
+}
