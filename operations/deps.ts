@@ -14,6 +14,11 @@ export interface OperationDeps {
   /** Hands deliveries this process leased to the sender; returns at once. Called after the commit, never before. */
   readonly offerDeliveries: (deliveries: readonly LeasedDelivery[]) => void;
   readonly gateways: GatewayCatalogue;
+  /**
+   * Judges where webhooks may be sent to, and gives the address in its normal form; may ask DNS, so never inside a
+   * transaction. `createTargetCheck` of webhooks/url-guard.ts makes one. @throws DomainError target_url_not_allowed
+   */
+  readonly checkTarget: (url: string, mode: Mode) => Promise<string>;
 }
 
 /** What may be known of a gateway without talking to it. */

@@ -47,6 +47,12 @@ export async function checkTargetUrl(text: string, mode: Mode, rules: GuardRules
   }
 }
 
+/** The check as operations take it. Without `resolve` names mean what DNS says. */
+export function createTargetCheck(rules: { allowLoopback: boolean; resolve?: Resolve }): (url: string, mode: Mode) => Promise<string> {
+  const resolve = rules.resolve ?? createResolve();
+  return (url, mode) => checkTargetUrl(url, mode, { allowLoopback: rules.allowLoopback, resolve });
+}
+
 /**
  * The addresses a connection may be made to, in the order to try them.
  * @param hostname as in the request's URL, brackets allowed
