@@ -9,14 +9,14 @@ export class PortTaken extends Error {
   }
 }
 
-function listenOnce(port: number, host: string): Promise<number | 'taken'> {
+function listenOnce(port: number, host: string | null): Promise<number | 'taken'> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve('taken');
       else reject(error);
     });
-    server.listen({ port, host, exclusive: true }, () => {
+    server.listen({ port, ...(host === null ? {} : { host }), exclusive: true }, () => {
       const address = server.address();
       const got = typeof address === 'object' && address !== null ? address.port : port;
       server.close(() => resolve(got));
@@ -31,8 +31,8 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   return port;
 }
 
-/** @throws PortTaken when `port` cannot be listened on; 0 gives any free one. */
-export async function claimPort(port: number, variable: string, host = '127.0.0.1'): Promise<number> {
+/** @param host null: on every address. @throws PortTaken when `port` cannot be listened on; 0 gives any free one. */
+export async function claimPort(port: number, variable: string, host: string | null = '127.0.0.1'): Promise<number> {
   let got: number | 'taken';
   try {
     got = await listenOnce(port, host);

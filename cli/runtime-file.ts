@@ -11,6 +11,8 @@ export interface Runtime {
   readonly database_url: string;
   readonly temporal: { readonly address: string; readonly namespace: string; readonly ui_url: string | null };
   readonly simulator: { readonly url: string; readonly secret: string } | null;
+  /** Whether endpoints of test keys may be on this machine. */
+  readonly webhook_allow_loopback: boolean;
   /** The demo merchant of the first start. */
   readonly demo: DemoMerchant | null;
   /** Process ids: `service` is `npm start` itself; the others are there when it started them. */

@@ -1,0 +1,215 @@
+// The composition root: opens connections, builds every part once and hands it to the others. `npm start` runs both roles
+// in one process, `npm run api` and `npm run worker` one each.
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { ulid } from 'ulid';
+import { createCheckoutSessionActivities } from '../activities/checkout-session.ts';
+import { asActivities } from '../activities/failure.ts';
+import { createSweepActivities } from '../activities/sweep.ts';
+import { createWebhookActivities } from '../activities/webhook-delivery.ts';
+import { createApp, type App } from '../api/app.ts';
+import type { ReadinessCheck } from '../api/deps.ts';
+import { type RunningHttp, startHttp } from '../api/server.ts';
+import { makeId } from '../domain/id.ts';
+import { createGatewayRegistry, type GatewayRegistry } from '../gateways/registry.ts';
+import { createSimulatorGateway } from '../gateways/simulator/gateway.ts';
+import { type Database, openDatabase } from '../models/database.ts';
+import { markSessionsStarted } from '../models/session-create.ts';
+import { countStuckWork } from '../models/stuck-work.ts';
+import { type CallLog, createCallLog } from '../operations/call-log.ts';
+import type { OperationDeps } from '../operations/deps.ts';
+import { createCheckoutDoor } from '../pages/checkout/checkout-door.ts';
+import { createPagesRouter } from '../pages/routes.ts';
+import type { Config } from '../platform/config.ts';
+import { createKeyRing, type KeyRing } from '../platform/key-ring.ts';
+import type { Log } from '../platform/log.ts';
+import { createMetrics, type Metrics, type MetricsServer, startMetricsServer } from '../platform/metrics.ts';
+import { createDeliveryDoor } from '../temporal/delivery-door.ts';
+import { createSessionDoor } from '../temporal/session-door.ts';
+import { arePollersThere, isTemporalThere } from '../temporal/readiness.ts';
+import { createWebhookSender } from '../webhooks/sender.ts';
+import { watchEpoch } from '../workers/epoch-watch.ts';
+import { installTemporalRuntime, startWorkers } from '../workers/worker.ts';
+import { createBatcher } from './batcher.ts';
+import { bundledWorkflows } from './workflow-bundle.ts';
+
+export interface ComposeOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly masterKeys: readonly string[];
+  readonly simulator: { readonly url: string; readonly secret: string | null } | null;
+  readonly roles: { readonly api: boolean; readonly worker: boolean };
+  /** Prepended to queue names; for installations that share a namespace. */
+  readonly queuePrefix?: string;
+}
+
+export interface Service {
+  readonly http: RunningHttp | null;
+  readonly db: Database;
+  readonly operations: OperationDeps;
+  readonly client: Client;
+  /** HTTP first, then workers, then what they stand on. */
+  stop(): Promise<void>;
+}
+
+const poolSize = 20;
+const statementTimeoutMs = 15_000;
+
+export async function startService(options: ComposeOptions): Promise<Service> {
+  const { config, log, roles } = options;
+  const queuePrefix = options.queuePrefix ?? '';
+  const shutdown = new AbortController();
+  const db = openDatabase({
+    url: options.databaseUrl,
+    poolSize,
+    statementTimeoutMs,
+    onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke; it is replaced'),
+  });
+  const keyRing: KeyRing = createKeyRing(options.masterKeys);
+  const metrics: Metrics = createMetrics({ stuckWork: () => countStuckWork(db) });
+  const alert = (kind: string, fields: Readonly<Record<string, string>>): void => {
+    metrics.alert(kind);
+    log.error({ alert: kind, ...fields }, `alert: ${kind}`);
+  };
+  const calls: CallLog = createCallLog({ db, onDropped: (table, count) => metrics.dropped(table, count) });
+  const gateways = openGateways(options);
+  const temporal = await connectTemporal(options);
+  const { client } = temporal;
+  const onUnavailable = (error: unknown): void => log.warn({ err: error }, 'Temporal was not reached; the sweep makes up for it');
+  const startDelivery = createDeliveryDoor({ client, queuePrefix });
+  const sender = createWebhookSender({ db, keyRing, startDelivery, allowLoopback: config.webhookAllowLoopback, log });
+  const operations: OperationDeps = {
+    db,
+    keyRing,
+    newId: (kind) => makeId(kind, ulid),
+    publicUrl: config.publicUrl,
+    offerDeliveries: (deliveries) => sender.offer(deliveries),
+    gateways: gateways.registry,
+  };
+  const started = createBatcher<string>((ids) => markSessionsStarted(db, ids), (error) => log.warn({ err: error }, 'started workflows were not marked; the sweep starts them again'));
+  const sessions = createSessionDoor({ client, queuePrefix, newId: ulid, onStarted: started.add, onUnavailable });
+  const sweep = createSweepActivities({ operations, sessions, startDelivery, log });
+
+  let stopWorkers = async (): Promise<void> => undefined;
+  let stopWatch = (): void => undefined;
+  if (roles.worker && temporal.native !== null) {
+    const workers = await startWorkers({
+      connection: temporal.native,
+      namespace: config.temporal.namespace,
+      queuePrefix,
+      bundlePath: await bundledWorkflows(),
+      log,
+      activities: {
+        payments: asActivities({
+          ...createCheckoutSessionActivities({
+            operations,
+            gateways: gateways.registry,
+            recordGatewayCall: (call) => {
+              metrics.gatewayCall(call.gateway, call.kind, call.code, call.durationMs);
+              calls.recordGatewayCall(call);
+            },
+            alert,
+            signal: shutdown.signal,
+          }),
+          ...sweep,
+        }),
+        webhooks: asActivities(createWebhookActivities({ db, sender })),
+      },
+    });
+    stopWorkers = () => workers.stop();
+    stopWatch = await watchEpoch({ client, db, queuePrefix, sweep: () => sweep.sweepOnce(), log });
+  }
+
+  let app: App | null = null;
+  let http: RunningHttp | null = null;
+  if (roles.api) {
+    const readiness: ReadinessCheck[] = [
+      { name: 'postgres', check: async () => void (await db.runAlone({ name: 'ready', text: 'select 1 as one' }, [])) },
+      { name: 'temporal', check: () => isTemporalThere(client) },
+      { name: 'workers', check: () => arePollersThere(client, queuePrefix) },
+    ];
+    app = createApp({ operations, temporal: sessions, config, log, record: { metrics, calls }, readiness }, (limits) =>
+      createPagesRouter({
+        checkout: createCheckoutDoor({
+          operations,
+          gateways: gateways.registry,
+          temporal: sessions,
+          recordVault: (call) => {
+            metrics.gatewayCall(call.gateway, 'vault', call.code, call.durationMs);
+            calls.recordGatewayCall({ ...call, kind: 'vault', createdAt: new Date() });
+          },
+        }),
+        keyRing,
+        https: config.publicUrl.startsWith('https:'),
+        log,
+        now: () => new Date(),
+        limitPublicPost: (ctx, sessionId) => limits.publicPost(ctx, sessionId),
+      }),
+    );
+    http = await startHttp({ app: app.koa, port: config.port, log, newRequestId: () => makeId('request', ulid), drainMs: config.drainMs });
+  }
+  const metricsServer: MetricsServer | null = config.metricsPort === null ? null : await startMetricsServer(metrics, { port: config.metricsPort });
+
+  return {
+    http,
+    db,
+    operations,
+    client,
+    async stop() {
+      stopWatch();
+      await http?.close();
+      await app?.close();
+      const stopping = stopWorkers();
+      shutdown.abort();
+      await stopping;
+      await sender.close();
+      await started.close();
+      await calls.close();
+      await metricsServer?.close();
+      await gateways.close();
+      await temporal.close();
+      await db.close();
+    },
+  };
+}
+
+function openGateways(options: ComposeOptions): { registry: GatewayRegistry; close(): Promise<void> } {
+  const { simulator, config } = options;
+  const simulators =
+    simulator === null
+      ? []
+      : [
+          createSimulatorGateway({ slug: 'simulator', name: 'Simulator', baseUrl: simulator.url, secret: simulator.secret }),
+          createSimulatorGateway({ slug: 'simulator_b', name: 'Simulator B', baseUrl: simulator.url, secret: simulator.secret }),
+        ];
+  return {
+    registry: createGatewayRegistry(simulators, (_, mode) => mode === 'test' || config.simulator.live),
+    async close() {
+      await Promise.all(simulators.map((gateway) => gateway.close()));
+    },
+  };
+}
+
+/** A worker's native connection serves the client too, which is what makes eager starts possible; the API alone takes a plain one. */
+async function connectTemporal(options: ComposeOptions): Promise<{ client: Client; native: NativeConnection | null; close(): Promise<void> }> {
+  const { config, roles, log } = options;
+  const { apiKey, tls, namespace } = config.temporal;
+  const common = { address: options.temporalAddress, ...(apiKey === null ? {} : { apiKey }), ...(tls === null ? {} : { tls: tls === true ? true : tlsOptions(tls) }) };
+  if (roles.worker) {
+    installTemporalRuntime(log);
+    const native = await NativeConnection.connect(common);
+    return { client: new Client({ connection: native, namespace }), native, close: () => native.close() };
+  }
+  const connection = Connection.lazy(common);
+  return { client: new Client({ connection, namespace }), native: null, close: () => connection.close() };
+}
+
+function tlsOptions(tls: Exclude<Config['temporal']['tls'], true | null>) {
+  return {
+    ...(tls.serverName === undefined ? {} : { serverNameOverride: tls.serverName }),
+    ...(tls.serverRootCaCertificate === undefined ? {} : { serverRootCACertificate: tls.serverRootCaCertificate }),
+    ...(tls.clientCertPair === undefined ? {} : { clientCertPair: tls.clientCertPair }),
+  };
+}
