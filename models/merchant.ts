@@ -57,14 +57,17 @@ export async function findSettings(db: Database, scope: Scope): Promise<Settings
   return row;
 }
 
-/** Changes what is given; the name is shared by both modes. */
-export async function updateSettings(knex: Knex, scope: Scope, change: { name?: string; timezone?: string; currencies?: readonly string[] }): Promise<void> {
-  if (change.name !== undefined) await Merchant.query(knex).where({ id: scope.merchantId }).patch({ name: change.name });
-  const settings = {
-    ...(change.timezone === undefined ? {} : { timezone: change.timezone }),
-    ...(change.currencies === undefined ? {} : { currencies: [...change.currencies] }),
-  };
-  if (Object.keys(settings).length > 0) await MerchantSettings.query(knex).where({ merchantId: scope.merchantId, mode: scope.mode }).patch(settings);
+/** Changes what is given, inside the caller's transaction; the name is shared by both modes. @returns the settings after it */
+export async function updateSettings(knex: Knex, scope: Scope, change: { name?: string; timezone?: string; currencies?: readonly string[] }): Promise<SettingsRow> {
+  const { name, ...settings } = change;
+  if (name !== undefined) await Merchant.query(knex).where({ id: scope.merchantId }).patch({ name });
+  if (Object.keys(settings).length > 0) {
+    const patch = { ...settings, ...(settings.currencies === undefined ? {} : { currencies: [...settings.currencies] }) };
+    await MerchantSettings.query(knex).where({ merchantId: scope.merchantId, mode: scope.mode }).patch(patch as Partial<MerchantSettings>);
+  }
+  const row = await MerchantSettings.query(knex).findOne({ merchantId: scope.merchantId, mode: scope.mode }).throwIfNotFound();
+  const merchant = await Merchant.query(knex).findById(scope.merchantId).throwIfNotFound();
+  return { name: merchant.name, timezone: row.timezone, currencies: row.currencies };
 }
 
 const dayStatement: Statement = {

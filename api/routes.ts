@@ -1,0 +1,18 @@
+// THE routes table, in the order of the specification. Keys, limits, idempotency, validation, the OpenAPI document and the
+// access tests all follow from these rows.
+import type { Route } from './route.ts';
+import { checkoutSessionRoutes } from './routes/checkout-sessions.ts';
+import { domainRoutes } from './routes/domains.ts';
+import { idempotencyKeyRoutes } from './routes/idempotency-keys.ts';
+import { meRoutes } from './routes/me.ts';
+import { openApiRoutes } from './routes/openapi.ts';
+import { settingsRoutes } from './routes/settings.ts';
+
+export const routes: readonly Route[] = [
+  ...checkoutSessionRoutes,
+  ...domainRoutes,
+  ...meRoutes,
+  ...settingsRoutes,
+  ...idempotencyKeyRoutes,
+  ...openApiRoutes(() => routes),
+];
