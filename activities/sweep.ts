@@ -1,9 +1,9 @@
 // Makes up for what a crash or an outage left undone. Everything here is idempotent by id: a workflow that runs already is
 // left alone, an attempt sent again attaches to itself.
-import { deliveriesWithoutWorkflow, takeOverdueDeliveries } from '../models/delivery.ts';
+import { deliveriesWithoutWorkflow, markDeliveryWorkflows, takeOverdueDeliveries } from '../models/delivery.ts';
 import { deleteOldEvents } from '../models/event.ts';
-import { dropExpiredKeys } from '../models/idempotency-key.ts';
-import { dropIdleWindows } from '../models/rate-window.ts';
+import { dropExpiredIdempotencyKeys } from '../models/idempotency-key.ts';
+import { dropIdleRateWindows } from '../models/rate-window.ts';
 import { dropOldCalls } from '../models/request-log.ts';
 import { overdueSessions, sessionsWithoutWorkflow, stuckAttempts } from '../models/session-moves.ts';
 import type { OperationDeps } from '../operations/deps.ts';
@@ -41,14 +41,15 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       operations.offerDeliveries(leased);
       return leased.length;
     },
-    unstarted_deliveries: async () => inBatches(await deliveriesWithoutWorkflow(db, batch), (delivery) => deps.startDelivery(delivery)),
-    expired_keys: () => dropExpiredKeys(db, batch),
-    idle_rate_windows: () => dropIdleWindows(db, batch),
-    old_events: () => deleteOldEvents(db, batch),
-    old_calls: async () => {
-      await dropOldCalls(db, batch);
-      return 0;
-    },
+    unstarted_deliveries: async () =>
+      inBatches(await deliveriesWithoutWorkflow(db, batch), async (delivery) => {
+        await deps.startDelivery(delivery);
+        await markDeliveryWorkflows(db, [delivery.deliveryId]);
+      }),
+    expired_keys: () => uncounted(dropExpiredIdempotencyKeys(db, batch)),
+    idle_rate_windows: () => uncounted(dropIdleRateWindows(db, batch)),
+    old_events: () => uncounted(deleteOldEvents(db, batch)),
+    old_calls: () => uncounted(dropOldCalls(db, batch)),
   };
 
   return {
@@ -65,6 +66,12 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       return counts;
     },
   };
+}
+
+/** Housekeeping nobody needs a number of. */
+async function uncounted(work: Promise<unknown>): Promise<number> {
+  await work;
+  return 0;
 }
 
 async function inBatches<Row>(rows: readonly Row[], work: (row: Row) => Promise<unknown>): Promise<number> {

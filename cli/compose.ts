@@ -9,6 +9,7 @@ import { createSweepActivities } from '../activities/sweep.ts';
 import { createWebhookActivities } from '../activities/webhook-delivery.ts';
 import { createApp, type App } from '../api/app.ts';
 import type { ReadinessCheck } from '../api/deps.ts';
+import { RateLimited } from '../api/middleware/errors.ts';
 import { type RunningHttp, startHttp } from '../api/server.ts';
 import { makeId } from '../domain/id.ts';
 import { createGatewayRegistry, type GatewayRegistry } from '../gateways/registry.ts';
@@ -28,17 +29,20 @@ import { createDeliveryDoor } from '../temporal/delivery-door.ts';
 import { createSessionDoor } from '../temporal/session-door.ts';
 import { arePollersThere, isTemporalThere } from '../temporal/readiness.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
+import { createTargetCheck } from '../webhooks/url-guard.ts';
 import { watchEpoch } from '../workers/epoch-watch.ts';
 import { installTemporalRuntime, startWorkers } from '../workers/worker.ts';
 import { createBatcher } from './batcher.ts';
 import { bundledWorkflows } from './workflow-bundle.ts';
 
-export interface ComposeOptions {
+export interface ServiceOptions {
   readonly config: Config;
   readonly log: Log;
   readonly databaseUrl: string;
+  /** `host:port` */
   readonly temporalAddress: string;
   readonly masterKeys: readonly string[];
+  /** null: there is no simulated gateway. */
   readonly simulator: { readonly url: string; readonly secret: string | null } | null;
   readonly roles: { readonly api: boolean; readonly worker: boolean };
   /** Prepended to queue names; for installations that share a namespace. */
@@ -46,6 +50,7 @@ export interface ComposeOptions {
 }
 
 export interface Service {
+  /** null without the API's role. */
   readonly http: RunningHttp | null;
   readonly db: Database;
   readonly operations: OperationDeps;
@@ -57,7 +62,8 @@ export interface Service {
 const poolSize = 20;
 const statementTimeoutMs = 15_000;
 
-export async function startService(options: ComposeOptions): Promise<Service> {
+/** @throws Error when Postgres or Temporal cannot be reached, or with code EADDRINUSE when the port is taken */
+export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, roles } = options;
   const queuePrefix = options.queuePrefix ?? '';
   const shutdown = new AbortController();
@@ -87,6 +93,7 @@ export async function startService(options: ComposeOptions): Promise<Service> {
     publicUrl: config.publicUrl,
     offerDeliveries: (deliveries) => sender.offer(deliveries),
     gateways: gateways.registry,
+    checkTarget: createTargetCheck({ allowLoopback: config.webhookAllowLoopback }),
   };
   const started = createBatcher<string>((ids) => markSessionsStarted(db, ids), (error) => log.warn({ err: error }, 'started workflows were not marked; the sweep starts them again'));
   const sessions = createSessionDoor({ client, queuePrefix, newId: ulid, onStarted: started.add, onUnavailable });
@@ -145,7 +152,15 @@ export async function startService(options: ComposeOptions): Promise<Service> {
         https: config.publicUrl.startsWith('https:'),
         log,
         now: () => new Date(),
-        limitPublicPost: (ctx, sessionId) => limits.publicPost(ctx, sessionId),
+        async limitPublicPost(ctx, sessionId) {
+          try {
+            await limits.publicPost(ctx, sessionId);
+            return null;
+          } catch (error) {
+            if (error instanceof RateLimited) return error.retryAfterSeconds;
+            throw error;
+          }
+        },
       }),
     );
     http = await startHttp({ app: app.koa, port: config.port, log, newRequestId: () => makeId('request', ulid), drainMs: config.drainMs });
@@ -175,8 +190,7 @@ export async function startService(options: ComposeOptions): Promise<Service> {
   };
 }
 
-function openGateways(options: ComposeOptions): { registry: GatewayRegistry; close(): Promise<void> } {
-  const { simulator, config } = options;
+function openGateways({ config, simulator }: ServiceOptions): { registry: GatewayRegistry; close(): Promise<void> } {
   const simulators =
     simulator === null
       ? []
@@ -193,10 +207,9 @@ function openGateways(options: ComposeOptions): { registry: GatewayRegistry; clo
 }
 
 /** A worker's native connection serves the client too, which is what makes eager starts possible; the API alone takes a plain one. */
-async function connectTemporal(options: ComposeOptions): Promise<{ client: Client; native: NativeConnection | null; close(): Promise<void> }> {
-  const { config, roles, log } = options;
+async function connectTemporal({ config, roles, log, temporalAddress }: ServiceOptions): Promise<{ client: Client; native: NativeConnection | null; close(): Promise<void> }> {
   const { apiKey, tls, namespace } = config.temporal;
-  const common = { address: options.temporalAddress, ...(apiKey === null ? {} : { apiKey }), ...(tls === null ? {} : { tls: tls === true ? true : tlsOptions(tls) }) };
+  const common = { address: temporalAddress, ...(apiKey === null ? {} : { apiKey }), ...(tls === null ? {} : { tls: tls === true ? true : tlsOptions(tls) }) };
   if (roles.worker) {
     installTemporalRuntime(log);
     const native = await NativeConnection.connect(common);

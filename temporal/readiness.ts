@@ -1,0 +1,33 @@
+// Whether Temporal answers and whether somebody works on its queues.
+import type { Client } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { taskQueues } from './contract.ts';
+
+const deadlineMs = 2_000;
+/** A poll lasts a minute at most, so a living worker was seen within two. */
+const pollerSeenWithinMs = 120_000;
+
+/** @throws Error when it does not answer in time */
+export async function isTemporalThere(client: Client): Promise<void> {
+  await client.withDeadline(Date.now() + deadlineMs, () => client.workflowService.getSystemInfo({}));
+}
+
+/** @throws Error naming the queues nobody polls */
+export async function arePollersThere(client: Client, queuePrefix: string): Promise<void> {
+  const queues = [taskQueues.payments, taskQueues.webhooks];
+  const idle = await Promise.all(
+    queues.map(async (queue) => {
+      const answer = await client.withDeadline(Date.now() + deadlineMs, () =>
+        client.workflowService.describeTaskQueue({
+          namespace: client.options.namespace,
+          taskQueue: { name: queuePrefix + queue },
+          taskQueueType: temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        }),
+      );
+      const seen = (answer.pollers ?? []).map((poller) => Number(poller.lastAccessTime?.seconds ?? 0) * 1000);
+      return seen.some((at) => Date.now() - at < pollerSeenWithinMs) ? null : queue;
+    }),
+  );
+  const missing = idle.filter((queue) => queue !== null);
+  if (missing.length > 0) throw new Error(`no worker polls ${missing.join(', ')}`);
+}
