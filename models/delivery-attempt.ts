@@ -75,7 +75,7 @@ export class DeliveryAttempt extends BaseModel {
 const successNotedEverySeconds = 5;
 
 // Nothing but failure for so long that the endpoint is given up.
-const worn = `(not h.succeeded and h.failures > 0 and w.failing_since <= now() - interval '${disableAfterMs} milliseconds')`;
+const worn = `(not h.succeeded and h.failures > 0 and coalesce(w.failing_since <= now() - interval '${disableAfterMs} milliseconds', false))`;
 
 const markStatement: Statement = {
   name: 'mark-attempts',

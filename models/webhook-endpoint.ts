@@ -77,6 +77,7 @@ export async function listEndpoints(knex: Knex, scope: Scope, page: { page: numb
 export async function changeEndpoint(trx: Knex.Transaction, scope: Scope, id: string, changes: EndpointChanges): Promise<WebhookEndpoint | null> {
   const before = await own(trx, scope).findById(id).forUpdate();
   if (before === undefined) return null;
+  const goesOff = changes.enabled === false && before.enabled;
   const fresh = (changes.enabled === true && !before.enabled) || (changes.url !== undefined && changes.url !== before.url);
   const row = await before.$query(trx).patchAndFetch({
     updatedAt: new Date(),
@@ -84,10 +85,10 @@ export async function changeEndpoint(trx: Knex.Transaction, scope: Scope, id: st
     ...(changes.description === undefined ? {} : { description: changes.description }),
     ...(changes.events === undefined ? {} : { events: [...changes.events] }),
     ...(changes.enabled === true ? { enabled: true, disabledReason: null, disabledAt: null } : {}),
-    ...(changes.enabled === false && before.enabled ? { enabled: false, disabledReason: 'merchant' as const, disabledAt: new Date() } : {}),
+    ...(goesOff ? { enabled: false, disabledReason: 'merchant' as const, disabledAt: new Date() } : {}),
     ...(fresh ? { failingSince: null, consecutiveFailures: 0, slow: false } : {}),
   });
-  if (changes.enabled === false && before.enabled) await endWaiting(trx, id, 'skipped');
+  if (goesOff) await endWaiting(trx, id, 'skipped');
   return row;
 }
 
