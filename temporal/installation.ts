@@ -1,11 +1,11 @@
 // What a Temporal namespace needs before the service can use it: search attributes and the sweep's Schedule. Done at boot
 // and again whenever the namespace turns out to be another one (a new or emptied server).
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import proto, { type temporal } from '@temporalio/proto';
 import { searchAttributes, sweepEverySeconds, sweepScheduleId, taskQueues, workflowTypes } from './contract.ts';
 
 const deadlineMs = 10_000;
-const { IndexedValueType } = temporal.api.enums.v1;
+const { IndexedValueType } = proto.proto.temporal.api.enums.v1;
 const wanted: Readonly<Record<string, number>> = {
   [searchAttributes.merchantId]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
   [searchAttributes.mode]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
@@ -33,7 +33,7 @@ export async function installNamespace(client: Client, queuePrefix: string): Pro
 
 async function addSearchAttributes(client: Client): Promise<void> {
   const { namespace } = client.options;
-  const { operatorService } = client.connection as unknown as { operatorService: temporal.api.operatorservice.v1.OperatorService };
+  const { operatorService } = client.connection as unknown as { operatorService: proto.temporal.api.operatorservice.v1.OperatorService };
   const known = (await operatorService.listSearchAttributes({ namespace })).customAttributes ?? {};
   const missing = Object.fromEntries(Object.entries(wanted).filter(([name]) => known[name] === undefined));
   for (const [name, type] of Object.entries(wanted)) {

@@ -1,6 +1,6 @@
 // Whether Temporal answers and whether somebody works on its queues.
 import type { Client } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { taskQueues } from './contract.ts';
 
 const deadlineMs = 2_000;
@@ -21,7 +21,7 @@ export async function arePollersThere(client: Client, queuePrefix: string): Prom
         client.workflowService.describeTaskQueue({
           namespace: client.options.namespace,
           taskQueue: { name: queuePrefix + queue },
-          taskQueueType: temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+          taskQueueType: proto.proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         }),
       );
       const seen = (answer.pollers ?? []).map((poller) => Number(poller.lastAccessTime?.seconds ?? 0) * 1000);
