@@ -5,7 +5,7 @@ import proto, { type temporal } from '@temporalio/proto';
 import { searchAttributes, sweepEverySeconds, sweepScheduleId, taskQueues, workflowTypes } from './contract.ts';
 
 const deadlineMs = 10_000;
-const { IndexedValueType } = proto.proto.temporal.api.enums.v1;
+const { IndexedValueType } = proto.temporal.api.enums.v1;
 const wanted: Readonly<Record<string, number>> = {
   [searchAttributes.merchantId]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
   [searchAttributes.mode]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,

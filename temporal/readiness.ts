@@ -21,7 +21,7 @@ export async function arePollersThere(client: Client, queuePrefix: string): Prom
         client.workflowService.describeTaskQueue({
           namespace: client.options.namespace,
           taskQueue: { name: queuePrefix + queue },
-          taskQueueType: proto.proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+          taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         }),
       );
       const seen = (answer.pollers ?? []).map((poller) => Number(poller.lastAccessTime?.seconds ?? 0) * 1000);
