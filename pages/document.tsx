@@ -12,7 +12,7 @@ export interface DocumentProps {
   readonly brandSheet?: string | undefined;
   /** Where a browser without scripts goes after five seconds. */
   readonly refreshTo?: string | undefined;
-  readonly class?: string;
+  readonly class?: string | undefined;
   readonly children: ComponentChildren;
 }
 

@@ -7,6 +7,12 @@ if (form !== null) enhanceForm(form);
 const waiting = /** @type {HTMLElement | null} */ (document.querySelector('[data-poll]'));
 if (waiting !== null) poll(waiting);
 /** @type {HTMLElement | null} */ (document.querySelector('[autofocus]'))?.focus();
+// An image that is not there leaves an even tile, not a torn one.
+for (const image of document.querySelectorAll('img')) {
+  const hide = () => image.replaceWith(Object.assign(document.createElement('span'), { className: image.className }));
+  if (image.complete && image.naturalWidth === 0) hide();
+  else image.addEventListener('error', hide);
+}
 // A page out of the back cache shows a form that may be spent: ask the server again.
 addEventListener('pageshow', (event) => event.persisted && location.reload());
 
@@ -96,6 +102,7 @@ function enhanceForm(form) {
     if (name.value === '') name.value = 'Test Customer';
     for (const [field] of checks) showProblem(field, '');
     showBrand();
+    /** @type {HTMLDetailsElement | null} */ (document.querySelector('.test-cards'))?.removeAttribute('open');
     /** @type {HTMLElement | null} */ (form?.querySelector('.primary'))?.focus();
   }
 }

@@ -14,7 +14,7 @@ export function CardMarks() {
       </svg>
       <svg class="mark mark-amex" viewBox="0 0 32 20">
         <rect width="32" height="20" rx="3" fill="#1f72cd" />
-        <path fill="#fff" d="M4 13l2.700-6h2l2.700 6H9.500l-.5-1.200H6.400L5.900 13zm3-2.500h1.400L7.700 8.700zM12 13V7h2.300l1.500 3.300L17.300 7h2.200v6h-1.600V9l-1.600 3.500h-1.100L13.600 9v4zm8.500 0V7h5v1.300h-3.400v1h3.300v1.300h-3.300v1.100h3.400V13z" />
+        <path fill="none" stroke="#fff" stroke-width="1.500" d="M3.600 13l2.500-5.600h.4L9 13M4.600 11.200h3.400M10.800 13V7.600h.3l2.400 3.900 2.400-3.900h.3V13M23 7.600h-4.400v4.800H23M18.600 10h4M24.500 7.200l4.500 5.600M29 7.200l-4.500 5.600" />
       </svg>
       <svg class="mark mark-other" viewBox="0 0 32 20">
         <rect x=".75" y=".75" width="30.500" height="18.500" rx="2.500" fill="none" stroke="currentColor" stroke-width="1.500" />

@@ -8,12 +8,14 @@ import type { CheckoutPageProps } from './page-props.ts';
 export interface CheckoutLayoutProps {
   readonly page: CheckoutPageProps;
   readonly title: string;
+  /** Whether this page still asks for a card. */
+  readonly asksForCard?: boolean;
   readonly due: boolean;
   readonly refreshTo?: string;
   readonly children: ComponentChildren;
 }
 
-export function CheckoutLayout({ page, title, due, refreshTo, children }: CheckoutLayoutProps) {
+export function CheckoutLayout({ page, title, due, asksForCard = false, refreshTo, children }: CheckoutLayoutProps) {
   const { view, messages, assets } = page;
   return (
     <Document
@@ -22,7 +24,7 @@ export function CheckoutLayout({ page, title, due, refreshTo, children }: Checko
       title={`${title} · ${view.merchant.name}`}
       brandSheet={brandSheetPath(view.merchant.primaryColor)}
       refreshTo={refreshTo}
-      class="checkout"
+      class={asksForCard ? undefined : 'settled'}
     >
       <div class="columns">
         <OrderSummary page={page} due={due} />

@@ -11,19 +11,23 @@ const linesShown = 5;
 export function OrderSummary({ page, due }: { page: CheckoutPageProps; due: boolean }) {
   const { view, messages, amount } = page;
   const summary = summarise(view);
+  const itemised = view.lineItems.length > 0 || Object.values(summary).some((minor) => minor !== null);
   const shown = view.lineItems.length <= linesShown + 1 ? view.lineItems : view.lineItems.slice(0, linesShown);
   const folded = view.lineItems.slice(shown.length);
   return (
     <aside class="side order-side" aria-labelledby="order">
       <div class="inner">
         <Merchant page={page} />
-        <h1 id="order" class="quiet-heading">
+        <h1 id="order" class="visually-hidden">
           {messages.payTitle(view.merchant.name)}
         </h1>
+        <p class="total-label">{due ? messages.totalDue : messages.total}</p>
         <p class="total-amount">
           <Amount format={amount} minor={view.amountMinor} />
         </p>
-        {view.description !== null && <p class="description">{view.description}</p>}
+        {view.description !== null && <p class="description">
+            <bdi>{view.description}</bdi>
+          </p>}
         {shown.length > 0 && <Lines lines={shown} page={page} />}
         {folded.length > 0 && (
           <details class="more">
@@ -31,12 +35,12 @@ export function OrderSummary({ page, due }: { page: CheckoutPageProps; due: bool
             <Lines lines={folded} page={page} />
           </details>
         )}
-        <dl class="sums">
+        {itemised && <dl class="sums">
           {summary.subtotalMinor !== null && <Sum label={messages.subtotal} minor={summary.subtotalMinor} page={page} />}
           {summary.taxMinor !== null && <Sum label={taxLabel(page)} minor={summary.taxMinor} page={page} />}
           {summary.otherMinor !== null && <Sum label={messages.other} minor={summary.otherMinor} page={page} />}
-          <Sum label={due ? messages.totalDue : messages.total} minor={view.amountMinor} page={page} total />
-        </dl>
+          <Sum label={messages.total} minor={view.amountMinor} page={page} total />
+        </dl>}
       </div>
     </aside>
   );
@@ -54,7 +58,9 @@ function Merchant({ page }: { page: CheckoutPageProps }) {
       ) : (
         <img class="logo" src={logo} alt="" width="36" height="36" />
       )}
-      <span class="merchant-name">{merchant.name}</span>
+      <span class="merchant-name">
+        <bdi>{merchant.name}</bdi>
+      </span>
       {mode === 'test' && <span class="badge">{page.messages.testBadge}</span>}
     </div>
   );
@@ -69,8 +75,12 @@ function Lines({ lines, page }: { lines: readonly CheckoutLine[]; page: Checkout
           <li class="line">
             {image !== null && <img class="line-image" src={image} alt="" width="44" height="44" loading="lazy" />}
             <div class="line-text">
-              <span class="line-name">{line.name}</span>
-              {line.description !== null && <span class="line-note">{line.description}</span>}
+              <span class="line-name">
+                <bdi>{line.name}</bdi>
+              </span>
+              {line.description !== null && <span class="line-note">
+                  <bdi>{line.description}</bdi>
+                </span>}
               {line.quantity > 1 && (
                 <span class="line-note">
                   {page.messages.quantity(new Intl.NumberFormat(page.locale).format(line.quantity), page.amount.text(line.unitAmountMinor))}
@@ -88,7 +98,9 @@ function Lines({ lines, page }: { lines: readonly CheckoutLine[]; page: Checkout
 function Sum({ label, minor, page, total }: { label: string; minor: number; page: CheckoutPageProps; total?: boolean }) {
   return (
     <div class={total === true ? 'sum sum-total' : 'sum'}>
-      <dt>{label}</dt>
+      <dt>
+        <bdi>{label}</bdi>
+      </dt>
       <dd>
         <Amount format={page.amount} minor={minor} />
       </dd>

@@ -17,7 +17,7 @@ export function PayablePage(page: CheckoutPageProps) {
   const wrong = fieldOrder.some((field) => form.errors[field] !== undefined);
   const title = messages.payTitle(view.merchant.name);
   return (
-    <CheckoutLayout page={page} title={wrong || form.gatewayUnavailable ? messages.errorPrefix + title : title} due>
+    <CheckoutLayout page={page} title={wrong || form.gatewayUnavailable ? messages.errorPrefix + title : title} due asksForCard>
       <h2>{messages.paymentDetails}</h2>
       {view.mode === 'test' && <TestCards page={page} />}
       {form.gatewayUnavailable && <NotCharged page={page} />}
@@ -53,7 +53,7 @@ export function PayablePage(page: CheckoutPageProps) {
         <form class="cancel" method="post" action={checkoutPath(view.token, 'cancel')}>
           <input type="hidden" name="form_token" value={page.formToken} />
           <button class="quiet" type="submit">
-            {messages.cancel(view.merchant.name)}
+            {messages.cancel}
           </button>
         </form>
       )}

@@ -1,9 +1,12 @@
 // Which language a page speaks and how its numbers look: the session's own locale first, then what the browser asks
 // for, then English. A language without sentences of its own gets English whole, never half.
 import type { Messages } from './messages.ts';
+import { ar } from './ar.ts';
 import { en } from './en.ts';
+import { es } from './es.ts';
+import { fr } from './fr.ts';
 
-const languages: Readonly<Record<string, Messages>> = { en };
+const languages: Readonly<Record<string, Messages>> = { ar, en, es, fr };
 
 export interface PageText {
   readonly messages: Messages;

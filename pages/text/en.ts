@@ -8,7 +8,6 @@ export const en: Messages = {
   testNotice: 'Test mode: no money moves.',
 
   payTitle: (merchant) => `Pay ${merchant}`,
-  summaryTitle: 'Order summary',
   quantity: (quantity, unitAmount) => `${quantity} × ${unitAmount}`,
   moreItems: (count) => `Show ${count} more`,
   subtotal: 'Subtotal',
@@ -34,14 +33,11 @@ export const en: Messages = {
   saveNotice: (merchant) => `${merchant} can charge this card for later orders you agree to. The full number is never shared with them.`,
   pay: (amount) => `Pay ${amount}`,
   busy: 'Processing…',
-  cancel: (merchant) => `Cancel and return to ${merchant}`,
-  openUntil: (time) => `This page is open until ${time}.`,
+  cancel: 'Cancel payment',
   secureNote: 'Your card number goes straight to the payment provider. The shop never sees it.',
   testCards: 'Test cards',
   testCardsHint: 'Any future expiry date and any security code will do.',
   fillCard: (number) => `Use test card ${number}`,
-  testCardNumber: 'Number',
-  testCardDoes: 'What it does',
 
   errorTitle: 'Check these details',
   errorPrefix: 'Error: ',

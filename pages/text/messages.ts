@@ -10,7 +10,6 @@ export interface Messages {
   readonly testNotice: string;
 
   readonly payTitle: (merchant: string) => string;
-  readonly summaryTitle: string;
   readonly quantity: (quantity: string, unitAmount: string) => string;
   readonly moreItems: (count: string) => string;
   readonly subtotal: string;
@@ -36,14 +35,11 @@ export interface Messages {
   readonly saveNotice: (merchant: string) => string;
   readonly pay: (amount: string) => string;
   readonly busy: string;
-  readonly cancel: (merchant: string) => string;
-  readonly openUntil: (time: string) => string;
+  readonly cancel: string;
   readonly secureNote: string;
   readonly testCards: string;
   readonly testCardsHint: string;
   readonly fillCard: (number: string) => string;
-  readonly testCardNumber: string;
-  readonly testCardDoes: string;
 
   readonly errorTitle: string;
   readonly errorPrefix: string;
