@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { ulid } from 'ulid';
 import { makeId } from '../domain/id.ts';
-import { openDatabase } from '../models/database.ts';
+import type { Database } from '../models/database.ts';
 import { listMerchants } from '../models/merchant.ts';
 import { createMerchant } from '../operations/create-merchant.ts';
 import { readPrivate, writePrivately } from './data-dir.ts';
@@ -15,19 +15,14 @@ export interface Demo {
   readonly isNew: boolean;
 }
 
-export async function demoMerchant(dataDir: string, databaseUrl: string): Promise<Demo> {
+export async function demoMerchant(dataDir: string, db: Database): Promise<Demo> {
   const file = join(dataDir, 'demo.json');
-  const db = openDatabase({ url: databaseUrl, poolSize: 2, statementTimeoutMs: 15_000, onConnectionError: () => undefined });
-  try {
-    const merchants = await listMerchants(db.knex);
-    const kept = readPrivate<DemoMerchant>(file);
-    if (kept !== null && merchants.some((merchant) => merchant.id === kept.merchant_id)) return { merchant: kept, isNew: false };
-    if (merchants.length > 0) return { merchant: null, isNew: false };
-    const made = await createMerchant({ db, newId: (kind) => makeId(kind, ulid) }, { name: 'Demo Store' });
-    const merchant = { merchant_id: made.merchantId, test_key: made.test.key, live_key: made.live.key };
-    writePrivately(file, merchant);
-    return { merchant, isNew: true };
-  } finally {
-    await db.close();
-  }
+  const merchants = await listMerchants(db.knex);
+  const kept = readPrivate<DemoMerchant>(file);
+  if (kept !== null && merchants.some((merchant) => merchant.id === kept.merchant_id)) return { merchant: kept, isNew: false };
+  if (merchants.length > 0) return { merchant: null, isNew: false };
+  const made = await createMerchant({ db, newId: (kind) => makeId(kind, ulid) }, { name: 'Demo Store' });
+  const merchant = { merchant_id: made.merchantId, test_key: made.test.key, live_key: made.live.key };
+  writePrivately(file, merchant);
+  return { merchant, isNew: true };
 }

@@ -1,5 +1,5 @@
 // `npm start`: everything on one machine, from an empty folder to a welcome with a command to paste. Order of the start:
-// lock, what an earlier run left, ports, infrastructure and workflow bundle side by side, schema, product, demo merchant.
+// lock, what an earlier run left, ports, infrastructure and workflow bundle side by side, schema, service, demo merchant.
 // Order of the stop: HTTP, workers, connections (all in compose), then the children.
 import { join } from 'node:path';
 import { readConfig } from '../platform/config.ts';
@@ -7,8 +7,8 @@ import type { Config } from '../platform/config.ts';
 import { createLog } from '../platform/log.ts';
 import type { Log } from '../platform/log.ts';
 import { complain } from './complain.ts';
-import { startProduct } from './compose.ts';
-import type { Product } from './compose.ts';
+import { startService } from './compose.ts';
+import type { Service } from './compose.ts';
 import { keepMasterKey, lockDataDir, makeDataDir } from './data-dir.ts';
 import { demoMerchant } from './demo.ts';
 import { claimPorts, startInfrastructure } from './infrastructure.ts';
@@ -23,7 +23,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface Running {
   infrastructure: Infrastructure | null;
-  product: Product | null;
+  service: Service | null;
   /** Set by the first stop signal: nothing new is begun after it. */
   stopping: boolean;
 }
@@ -36,7 +36,7 @@ async function start(): Promise<void> {
   await endLeftovers(given.dataDir, say);
   const config: Config = { ...(await claimPorts(given)), masterKeys: given.masterKeys.length > 0 ? given.masterKeys : [keepMasterKey(given.dataDir)] };
   const log = createLog({ level: config.logLevel, name: 'service', file: join(config.dataDir, 'logs', 'service.log'), terminal: say });
-  const running: Running = { infrastructure: null, product: null, stopping: false };
+  const running: Running = { infrastructure: null, service: null, stopping: false };
   let began: Promise<void> | null = null;
   onStopSignal(
     async () => {
@@ -71,31 +71,31 @@ async function bringUp(running: Running, config: Config, log: Log): Promise<void
     },
     onFailed: (name: string, error: unknown) => log.error({ part: name, err: error }, `${name} could not be started again`),
   };
-  // The bundle's failure is reported after the infrastructure is known, so that it can be stopped.
+  // The worker asks for the same bundle and finds it made. Its failure is reported after the infrastructure is known,
+  // so that it can be stopped.
   const bundling = bundledWorkflows();
   bundling.catch(() => undefined);
   const infrastructure = await startInfrastructure(config, { env: process.env, say, told });
   running.infrastructure = infrastructure;
   const applied = await migrate(infrastructure.databaseUrl);
-  const workflowBundle = await bundling;
+  await bundling;
   if (running.stopping) return;
 
-  const product = await startProduct({
-    config: {
-      ...config,
-      databaseUrl: infrastructure.databaseUrl,
-      temporal: { ...config.temporal, address: infrastructure.temporal.address, uiUrl: infrastructure.temporal.uiUrl },
-      simulator: { ...config.simulator, url: infrastructure.simulator.url, secret: infrastructure.simulator.secret },
-    },
+  const service = await startService({
+    config,
     log,
-    workflowBundle,
+    databaseUrl: infrastructure.databaseUrl,
+    temporalAddress: infrastructure.temporal.address,
+    masterKeys: config.masterKeys,
+    simulator: infrastructure.simulator,
+    roles: { api: true, worker: true },
   });
-  running.product = product;
-  const demo = await demoMerchant(config.dataDir, infrastructure.databaseUrl);
+  running.service = service;
+  const demo = await demoMerchant(config.dataDir, service.db);
   const startedAt = new Date().toISOString();
   publish.now = () =>
     writeRuntime(config.dataDir, {
-      api_url: `http://127.0.0.1:${product.port}/api/v1`,
+      api_url: `http://127.0.0.1:${config.port}/api/v1`,
       public_url: config.publicUrl,
       database_url: infrastructure.databaseUrl,
       temporal: { address: infrastructure.temporal.address, namespace: config.temporal.namespace, ui_url: infrastructure.temporal.uiUrl },
@@ -122,7 +122,7 @@ async function bringUp(running: Running, config: Config, log: Log): Promise<void
 async function stop(running: Running, config: Config, log: Log): Promise<void> {
   removeRuntime(config.dataDir);
   try {
-    await running.product?.stop();
+    await running.service?.stop();
   } catch (error) {
     log.error({ err: error }, 'the service did not stop in order');
   }
