@@ -25,6 +25,8 @@ export interface ApiConfig {
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly publicPostsPerMinute: number;
+  /** null: GET /metrics is answered here, to this machine alone. */
+  readonly metricsPort: number | null;
 }
 
 /** Asked by GET /readyz; a check that throws or takes over 2 s means "not ready". */
