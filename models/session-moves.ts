@@ -99,7 +99,8 @@ export async function writeSettlement(db: Database, settlement: Settlement): Pro
   const { attemptId, events, ...rest } = settlement;
   const [row] = await db.runAlone<{ moved: number; leased_deliveries: Omit<LeasedDelivery, 'body'>[] }>(settleStatement, [
     attemptId,
-    JSON.stringify(rest),
+    // jsonb_to_record takes objects only; an empty one has no id and writes no row.
+    JSON.stringify({ ...rest, newCustomer: rest.newCustomer ?? {}, newToken: rest.newToken ?? {} }),
     eventsParameter(events),
   ]);
   if (row === undefined || row.moved === 0) return null;

@@ -8,7 +8,7 @@ import { findMerchant } from '../models/merchant.ts';
 import type { OperationDeps } from './deps.ts';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const secretLength = 32;
+const secretLength = 43;
 
 export interface CreatedKey {
   readonly keyId: string;
@@ -16,7 +16,7 @@ export interface CreatedKey {
   readonly key: string;
 }
 
-/** SHA-256 of a key: enough for 190 bits of randomness, and fast. */
+/** SHA-256 of a key: enough for 256 bits of randomness, and fast. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

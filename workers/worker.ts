@@ -1,5 +1,5 @@
 // One Temporal worker per task queue, in one process. It runs until stopped; a worker that fails is replaced.
-import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, type NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TaskQueue } from '../temporal/contract.ts';
 import { taskQueues } from '../temporal/contract.ts';
@@ -39,7 +39,14 @@ export function installTemporalRuntime(log: WorkersOptions['log']): void {
   try {
     Runtime.install({
       shutdownSignals: [],
-      logger: new DefaultLogger('WARN', ({ level, message, meta }) => (level === 'ERROR' ? log.error({ meta }, message) : log.warn({ meta }, message))),
+      // Forwarded to our log instead of printed over it.
+      telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN' }), forward: {} } },
+      logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+        const { error, ...rest } = meta ?? {};
+        const fields = { ...rest, ...(error === undefined ? {} : { err: error as unknown }) };
+        if (level === 'ERROR') log.error(fields, message);
+        else log.warn(fields, message);
+      }),
     });
   } catch {
     // Installed already: by another service in the same process, with the same settings.
