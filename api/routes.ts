@@ -7,9 +7,11 @@ import { idempotencyKeyRoutes } from './routes/idempotency-keys.ts';
 import { meRoutes } from './routes/me.ts';
 import { openApiRoutes } from './routes/openapi.ts';
 import { settingsRoutes } from './routes/settings.ts';
+import { webhookEndpointRoutes } from './routes/webhook-endpoints.ts';
 
 export const routes: readonly Route[] = [
   ...checkoutSessionRoutes,
+  ...webhookEndpointRoutes,
   ...domainRoutes,
   ...meRoutes,
   ...settingsRoutes,

@@ -1,5 +1,6 @@
 // What became of each attempt. One statement writes the ends of up to 64 attempts: attempt rows, delivery states, the
 // endpoints' health, and the first leases of the deliveries that were held back by one that is now over.
+import type { Knex } from 'knex';
 import { directAttemptTimeoutMs, disableAfterMs, leaseMarginMs, warnAfterFailures } from '../domain/delivery-schedule.ts';
 import { BaseModel } from './base.ts';
 import type { Database, Statement } from './database.ts';
@@ -189,4 +190,9 @@ function healthOf(marks: readonly AttemptMark[]): HealthMark[] {
     });
   }
   return [...health.values()];
+}
+
+/** All attempts of a delivery, the first one first; at most some twenty rows. The caller has checked whose it is. */
+export async function listAttempts(knex: Knex, deliveryId: string): Promise<DeliveryAttempt[]> {
+  return DeliveryAttempt.query(knex).where({ delivery_id: deliveryId }).orderBy('n');
 }

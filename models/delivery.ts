@@ -1,6 +1,8 @@
 // Deliveries: one row for each event and endpoint. Leases are taken and ends are written here, by compare-and-set, in
-// single statements. Not scoped by merchant and mode: deliveries are work found by id or by time, whoever owns them.
+// single statements. Work is found by id or by time whoever owns it; what is listed for merchants is scoped.
+import type { Knex } from 'knex';
 import { directAttemptTimeoutMs, leaseMarginMs } from '../domain/delivery-schedule.ts';
+import type { Mode, Scope } from '../domain/mode.ts';
 import { BaseModel } from './base.ts';
 import type { Database, Statement } from './database.ts';
 import type { LeasedDelivery } from './outbox.ts';
@@ -16,7 +18,7 @@ export class Delivery extends BaseModel {
   declare eventId: string;
   declare endpointId: string;
   declare merchantId: string;
-  declare mode: 'test' | 'live';
+  declare mode: Mode;
   declare resourceId: string;
   declare sequence: number;
   declare status: DeliveryStatus;
@@ -189,4 +191,39 @@ const endStatement: Statement = {
 /** Ends what waits for an endpoint that was deleted (`cancelled`) or switched off (`skipped`). Attempts under way go on. */
 export async function endDeliveriesOf(db: Database, endpointId: string, status: 'cancelled' | 'skipped'): Promise<void> {
   await db.runAlone(endStatement, [endpointId, status]);
+}
+
+/** A delivery with the name of its event, for listings. */
+export type ListedDelivery = Delivery & { readonly eventType: string };
+
+/** Newest first. @param filter.before id of a delivery: only those that came before it */
+export async function listDeliveries(
+  knex: Knex,
+  scope: Scope,
+  endpointId: string,
+  filter: { status?: DeliveryStatus | undefined; before?: string | undefined; limit: number },
+): Promise<ListedDelivery[]> {
+  const query = Delivery.query(knex)
+    .alias('d')
+    .join('events as e', 'e.id', 'd.event_id')
+    .select('d.*', 'e.type as event_type')
+    .where({ 'd.endpoint_id': endpointId, 'd.merchant_id': scope.merchantId, 'd.mode': scope.mode })
+    .orderBy([{ column: 'd.created_at', order: 'desc' }, { column: 'd.id', order: 'desc' }])
+    .limit(filter.limit);
+  if (filter.status !== undefined) void query.where('d.status', filter.status);
+  if (filter.before !== undefined) {
+    void query.whereRaw('(d.created_at, d.id) < (select b.created_at, b.id from deliveries b where b.id = ? and b.endpoint_id = ?)', [filter.before, endpointId]);
+  }
+  return (await query) as ListedDelivery[];
+}
+
+/** Null when the endpoint of this scope has no such delivery. */
+export async function findDelivery(knex: Knex, scope: Scope, endpointId: string, id: string): Promise<ListedDelivery | null> {
+  const row = await Delivery.query(knex)
+    .alias('d')
+    .join('events as e', 'e.id', 'd.event_id')
+    .select('d.*', 'e.type as event_type')
+    .where({ 'd.id': id, 'd.endpoint_id': endpointId, 'd.merchant_id': scope.merchantId, 'd.mode': scope.mode })
+    .first();
+  return (row as ListedDelivery | undefined) ?? null;
 }
