@@ -152,15 +152,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         https: config.publicUrl.startsWith('https:'),
         log,
         now: () => new Date(),
-        async limitPublicPost(ctx, sessionId) {
-          try {
-            await limits.publicPost(ctx, sessionId);
-            return null;
-          } catch (error) {
-            if (error instanceof RateLimited) return error.retryAfterSeconds;
-            throw error;
-          }
-        },
+        limits: { read: (ctx) => secondsToWait(limits.publicRead(ctx)), post: (ctx, sessionId) => secondsToWait(limits.publicPost(ctx, sessionId)) },
       }),
     );
     http = await startHttp({ app: app.koa, port: config.port, log, newRequestId: () => makeId('request', ulid), drainMs: config.drainMs });
@@ -204,6 +196,17 @@ function openGateways({ config, simulator }: ServiceOptions): { registry: Gatewa
       await Promise.all(simulators.map((gateway) => gateway.close()));
     },
   };
+}
+
+/** null when the call is let through: the pages answer a refusal in HTML. */
+async function secondsToWait(limit: Promise<void>): Promise<number | null> {
+  try {
+    await limit;
+    return null;
+  } catch (error) {
+    if (error instanceof RateLimited) return error.retryAfterSeconds;
+    throw error;
+  }
 }
 
 /** A worker's native connection serves the client too, which is what makes eager starts possible; the API alone takes a plain one. */

@@ -16,11 +16,15 @@ export interface PagesDeps {
   readonly log: { error(fields: object, message: string): void };
   /** Only for what a card's expiry is compared with; whether a session is open is the operations' to say. */
   readonly now: () => Date;
-  /**
-   * Counts one public POST (per client address and per session). Returns the seconds to wait when it is refused, else
-   * null. It must not answer the request itself. @throws nothing that the customer should see
-   */
-  readonly limitPublicPost?: (ctx: Context, sessionId: string) => Promise<number | null>;
+  readonly limits?: PageLimits;
+}
+
+/** Each counts one call and returns the seconds to wait when it is refused, else null. None answers the request itself. */
+export interface PageLimits {
+  /** Per client address. */
+  read(ctx: Context): Promise<number | null>;
+  /** Per client address and per session. */
+  post(ctx: Context, sessionId: string): Promise<number | null>;
 }
 
 /** The operations of a checkout page. Each may throw `DomainError('service_unavailable')`. */

@@ -48,6 +48,9 @@ async function answer(ctx: Context, deps: PagesDeps, assets: AssetStore, act: (r
   const token = String(ctx['params']['token']);
   const options: ErrorPageOptions = { https: deps.https, assets };
   try {
+    // A form counts once, against its own limit, when its session is known.
+    const waitSeconds = ctx.method === 'POST' ? null : ((await deps.limits?.read(ctx)) ?? null);
+    if (waitSeconds !== null) return await sendErrorPage(ctx, 'too_many', { ...options, retryAfterSeconds: waitSeconds });
     const request = await openRequest(ctx, deps, assets, token);
     if (request === null) await sendErrorPage(ctx, 'not_found', options);
     else await act(request);
@@ -67,7 +70,7 @@ async function acceptForm(request: CheckoutRequest, action: CheckoutAction, act:
   const { ctx, deps, assets, view, security } = request;
   const refusal: ErrorPageOptions = { https: deps.https, assets, checkoutPath: checkoutPath(view.token) };
   if (comesFromElsewhere(ctx)) return sendErrorPage(ctx, 'forbidden', refusal);
-  const waitSeconds = (await deps.limitPublicPost?.(ctx, view.sessionId)) ?? null;
+  const waitSeconds = (await deps.limits?.post(ctx, view.sessionId)) ?? null;
   if (waitSeconds !== null) return sendErrorPage(ctx, 'too_many', { ...refusal, retryAfterSeconds: waitSeconds });
   const form = await readForm(ctx);
   if (form.kind !== 'form') return sendErrorPage(ctx, form.kind, refusal);

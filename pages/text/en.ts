@@ -101,7 +101,7 @@ export const en: Messages = {
     forbidden: { title: 'This form cannot be accepted', text: 'It was not sent from the payment page itself. You have not been charged.' },
     wrong_type: { title: 'This form cannot be read', text: 'You have not been charged. Open the payment page and try again.' },
     too_large: { title: 'This form is too large', text: 'You have not been charged. Open the payment page and try again.' },
-    too_many: { title: 'Too many attempts', text: 'You have not been charged. Wait a minute, then open the payment page and try again.' },
+    too_many: { title: 'Too many attempts', text: 'Wait a minute, then open the payment page again. It shows where your payment stands: do not pay twice.' },
     unavailable: {
       title: 'Back in a moment',
       text: 'The payment page cannot be reached right now. If you have just paid, do not pay again: open the page in a minute to see where your payment stands.',

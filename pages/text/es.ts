@@ -101,7 +101,7 @@ export const es: Messages = {
     forbidden: { title: 'No se puede aceptar este formulario', text: 'No se envió desde la propia página de pago. No se le ha cobrado.' },
     wrong_type: { title: 'No se puede leer este formulario', text: 'No se le ha cobrado. Abra la página de pago e inténtelo de nuevo.' },
     too_large: { title: 'Este formulario es demasiado grande', text: 'No se le ha cobrado. Abra la página de pago e inténtelo de nuevo.' },
-    too_many: { title: 'Demasiados intentos', text: 'No se le ha cobrado. Espere un minuto, abra la página de pago e inténtelo de nuevo.' },
+    too_many: { title: 'Demasiados intentos', text: 'Espere un minuto y abra de nuevo la página de pago. Allí verá el estado de su pago: no pague dos veces.' },
     unavailable: {
       title: 'Volvemos enseguida',
       text: 'La página de pago no está disponible ahora. Si acaba de pagar, no pague de nuevo: abra la página en un minuto para ver el estado de su pago.',

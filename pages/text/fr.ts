@@ -101,7 +101,7 @@ export const fr: Messages = {
     forbidden: { title: 'Ce formulaire ne peut être accepté', text: 'Il n’a pas été envoyé depuis la page de paiement. Vous n’avez pas été débité.' },
     wrong_type: { title: 'Ce formulaire est illisible', text: 'Vous n’avez pas été débité. Ouvrez la page de paiement et réessayez.' },
     too_large: { title: 'Ce formulaire est trop volumineux', text: 'Vous n’avez pas été débité. Ouvrez la page de paiement et réessayez.' },
-    too_many: { title: 'Trop de tentatives', text: 'Vous n’avez pas été débité. Attendez une minute, puis ouvrez la page de paiement et réessayez.' },
+    too_many: { title: 'Trop de tentatives', text: 'Attendez une minute, puis ouvrez de nouveau la page de paiement. Elle indique où en est votre paiement : ne payez pas deux fois.' },
     unavailable: {
       title: 'De retour dans un instant',
       text: 'La page de paiement est momentanément indisponible. Si vous venez de payer, ne payez pas une seconde fois : ouvrez la page dans une minute pour voir où en est votre paiement.',

@@ -158,9 +158,12 @@ describe('paying', () => {
 
 describe('when something is wrong', () => {
   it('answers 429 with the seconds to wait', async () => {
-    const limited = await startFixtureServer({ limitPublicPost: () => Promise.resolve(17) });
+    let reads: number | null = null;
+    const limited = await startFixtureServer({ limits: { read: () => Promise.resolve(reads), post: () => Promise.resolve(17) } });
     expect(await post(limited, 'payable', 'pay', goodCard)).toMatchObject({ status: 429, headers: { 'retry-after': '17' } });
     expect(limited.door.payments).toEqual([]);
+    reads = 9;
+    for (const path of ['payable', 'nowhere', 'processing/status']) expect(await get(limited, `/checkout/${path}`)).toMatchObject({ status: 429, headers: { 'retry-after': '9' } });
     await limited.close();
   });
 
