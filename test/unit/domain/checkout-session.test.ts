@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { expiresInMinutes, isTerminal, sessionStatuses, sessionTransitions, visibleStatus } from '../../../domain/checkout-session.ts';
+import { statusesBefore, transactionStatuses, transactionTransitions } from '../../../domain/transaction.ts';
+
+const expiresAt = new Date('2026-11-21T12:00:00.000Z');
+const at = (offsetMs: number): Date => new Date(expiresAt.getTime() + offsetMs);
+
+describe('a session as it is read', () => {
+  it('is open to the last millisecond and expired from the end on', () => {
+    const session = { status: 'open', expiresAt, attemptInFlight: false } as const;
+    expect(visibleStatus(session, at(-1))).toBe('open');
+    expect(visibleStatus(session, at(0))).toBe('expired');
+  });
+
+  it('stays open while an attempt is in flight, however late', () => {
+    expect(visibleStatus({ status: 'open', expiresAt, attemptInFlight: true }, at(3_600_000))).toBe('open');
+  });
+
+  it('is what it became, however late', () => {
+    for (const status of sessionStatuses.filter(isTerminal)) expect(visibleStatus({ status, expiresAt, attemptInFlight: false }, at(3_600_000))).toBe(status);
+  });
+
+  it('lives from one minute to a day, half an hour by default', () => {
+    expect(expiresInMinutes).toEqual({ min: 1, max: 1440, default: 30 });
+  });
+});
+
+describe('the state tables', () => {
+  it('never lead out of a terminal session', () => {
+    expect(sessionTransitions.filter((move) => isTerminal(move.from))).toEqual([]);
+    expect(sessionStatuses.filter(isTerminal).sort()).toEqual(sessionTransitions.map((move) => move.to).sort());
+  });
+
+  it('name no move twice', () => {
+    for (const table of [sessionTransitions, transactionTransitions]) {
+      const moves = table.map((move) => `${move.from} → ${move.to}`);
+      expect(new Set(moves).size).toBe(moves.length);
+    }
+  });
+
+  it('reach every payment status from pending, and refunds only from money taken', () => {
+    const reached = new Set<string>(['pending']);
+    for (const from of reached) for (const move of transactionTransitions) if (move.from === from) reached.add(move.to);
+    expect([...reached].sort()).toEqual([...transactionStatuses].sort());
+    expect(statusesBefore('refunded')).toEqual(['captured', 'partially_refunded']);
+    expect(statusesBefore('voided')).toEqual(['authorized']);
+    expect(statusesBefore('captured')).not.toContain('failed');
+    expect(statusesBefore('pending')).toEqual([]);
+  });
+});
