@@ -12,6 +12,7 @@ import type { ReadinessCheck } from '../api/deps.ts';
 import { RateLimited } from '../api/middleware/errors.ts';
 import { type RunningHttp, startHttp } from '../api/server.ts';
 import { makeId } from '../domain/id.ts';
+import type { Gateway } from '../gateways/gateway.ts';
 import { createGatewayRegistry, type GatewayRegistry } from '../gateways/registry.ts';
 import { createSimulatorGateway } from '../gateways/simulator/gateway.ts';
 import { type Database, openDatabase } from '../models/database.ts';
@@ -26,7 +27,7 @@ import { createKeyRing, type KeyRing } from '../platform/key-ring.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics, type MetricsServer, startMetricsServer } from '../platform/metrics.ts';
 import { createDeliveryDoor } from '../temporal/delivery-door.ts';
-import { createSessionDoor } from '../temporal/session-door.ts';
+import { createSessionDoor, type SessionDoor } from '../temporal/session-door.ts';
 import { arePollersThere, isTemporalThere } from '../temporal/readiness.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
 import { createTargetCheck } from '../webhooks/url-guard.ts';
@@ -47,6 +48,15 @@ export interface ServiceOptions {
   readonly roles: { readonly api: boolean; readonly worker: boolean };
   /** Prepended to queue names; for installations that share a namespace. */
   readonly queuePrefix?: string;
+  /** Puts something between the parts; only tests that break them on purpose do. No variable of the environment reaches it. */
+  readonly wrap?: ServiceWrap;
+}
+
+export interface ServiceWrap {
+  readonly database?: (db: Database) => Database;
+  readonly gateway?: (gateway: Gateway) => Gateway;
+  /** What hands leased deliveries to the sender after a commit. */
+  readonly offer?: (offer: OperationDeps['offerDeliveries']) => OperationDeps['offerDeliveries'];
 }
 
 export interface Service {
@@ -55,6 +65,9 @@ export interface Service {
   readonly db: Database;
   readonly operations: OperationDeps;
   readonly client: Client;
+  readonly sessions: SessionDoor;
+  /** One run of the sweep, now. */
+  readonly sweep: () => Promise<Readonly<Record<string, number>>>;
   /** HTTP first, then workers, then what they stand on. */
   stop(): Promise<void>;
 }
@@ -67,12 +80,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, roles } = options;
   const queuePrefix = options.queuePrefix ?? '';
   const shutdown = new AbortController();
-  const db = openDatabase({
+  const opened = openDatabase({
     url: options.databaseUrl,
     poolSize,
     statementTimeoutMs,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke; it is replaced'),
   });
+  const db = options.wrap?.database?.(opened) ?? opened;
   const keyRing: KeyRing = createKeyRing(options.masterKeys);
   const metrics: Metrics = createMetrics({ stuckWork: () => countStuckWork(db) });
   const alert = (kind: string, fields: Readonly<Record<string, string>>): void => {
@@ -86,12 +100,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const onUnavailable = (error: unknown): void => log.warn({ err: error }, 'Temporal was not reached; the sweep makes up for it');
   const startDelivery = createDeliveryDoor({ client, queuePrefix });
   const sender = createWebhookSender({ db, keyRing, startDelivery, allowLoopback: config.webhookAllowLoopback, log });
+  const offer: OperationDeps['offerDeliveries'] = (deliveries) => sender.offer(deliveries);
   const operations: OperationDeps = {
     db,
     keyRing,
     newId: (kind) => makeId(kind, ulid),
     publicUrl: config.publicUrl,
-    offerDeliveries: (deliveries) => sender.offer(deliveries),
+    offerDeliveries: options.wrap?.offer?.(offer) ?? offer,
     gateways: gateways.registry,
     checkTarget: createTargetCheck({ allowLoopback: config.webhookAllowLoopback }),
   };
@@ -164,6 +179,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     db,
     operations,
     client,
+    sessions,
+    sweep: () => sweep.sweepOnce(),
     async stop() {
       stopWatch();
       await http?.close();
@@ -182,7 +199,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function openGateways({ config, simulator }: ServiceOptions): { registry: GatewayRegistry; close(): Promise<void> } {
+function openGateways({ config, simulator, wrap }: ServiceOptions): { registry: GatewayRegistry; close(): Promise<void> } {
   const simulators =
     simulator === null
       ? []
@@ -191,7 +208,7 @@ function openGateways({ config, simulator }: ServiceOptions): { registry: Gatewa
           createSimulatorGateway({ slug: 'simulator_b', name: 'Simulator B', baseUrl: simulator.url, secret: simulator.secret }),
         ];
   return {
-    registry: createGatewayRegistry(simulators, (_, mode) => mode === 'test' || config.simulator.live),
+    registry: createGatewayRegistry(simulators.map((gateway) => wrap?.gateway?.(gateway) ?? gateway), (_, mode) => mode === 'test' || config.simulator.live),
     async close() {
       await Promise.all(simulators.map((gateway) => gateway.close()));
     },

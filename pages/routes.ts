@@ -12,7 +12,7 @@ import type { CheckoutRequest } from './checkout/open-page.tsx';
 import { checkoutPath } from './checkout/page-props.ts';
 import { pay } from './checkout/pay.ts';
 import type { CheckoutAction } from './checkout/phase.ts';
-import { phases } from './checkout/phase.ts';
+import { isUnderWay, phases } from './checkout/phase.ts';
 import type { PagesDeps } from './deps.ts';
 import type { ErrorPageOptions } from './error-page.tsx';
 import { sendErrorPage } from './error-page.tsx';
@@ -75,6 +75,8 @@ async function acceptForm(request: CheckoutRequest, action: CheckoutAction, act:
   const form = await readForm(ctx);
   if (form.kind !== 'form') return sendErrorPage(ctx, form.kind, refusal);
   if (!isFormTokenValid(deps.keyRing, view.sessionId, form.fields.get('form_token') ?? '')) return sendErrorPage(ctx, 'forbidden', refusal);
+  // A payment under way cannot be cancelled: said with a 409 on the page that shows it. Other actions just lead there.
+  if (action === 'cancel' && isUnderWay(view.phase)) return showPhase(request, 409);
   if (!phases[view.phase].accepts.includes(action)) return seeOther(ctx, checkoutPath(view.token), security);
   await act(request, form.fields);
 }

@@ -1,14 +1,20 @@
 // The ways off the page that are not paying: cancelling, coming back from the bank, and asking once more.
 import type { PayResult } from '../deps.ts';
 import { seeOther } from '../respond.tsx';
-import type { CheckoutRequest } from './open-page.tsx';
+import { type CheckoutRequest, showPhase } from './open-page.tsx';
 import { checkoutPath } from './page-props.ts';
 import { wayBack } from './way-back.ts';
 
 /** POST /checkout/{token}/cancel. Refused while a payment is under way: then the page shows that. */
-export async function cancel({ ctx, deps, view, security }: CheckoutRequest): Promise<void> {
+export async function cancel(request: CheckoutRequest): Promise<void> {
+  const { ctx, deps, view, security } = request;
   if (view.cancelUrl === null) return seeOther(ctx, checkoutPath(view.token), security);
   const result = await deps.checkout.cancelCheckout(view.token);
+  if (result.kind === 'in_flight') {
+    // Somebody began to pay between the page and this click: read again, so that the answer shows what is under way.
+    const current = await deps.checkout.openCheckout(view.token);
+    return showPhase({ ...request, view: current ?? view }, 409);
+  }
   seeOther(ctx, result.kind === 'redirect' ? result.to : checkoutPath(view.token), security);
 }
 

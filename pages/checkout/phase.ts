@@ -23,3 +23,8 @@ export const phases: Readonly<Record<CheckoutPhase, PhaseRow>> = {
   expired: { page: ExpiredPage, accepts: [] },
   cancelled: { page: CancelledPage, accepts: [] },
 };
+
+/** A payment was begun and has not ended: nobody may end the session meanwhile. */
+export function isUnderWay(phase: CheckoutPhase): boolean {
+  return phase === 'processing' || phase === 'requires_action';
+}
