@@ -37,6 +37,13 @@ const envelope = z
   })
   .openapi('WebhookEvent');
 
+const tagDescriptions: Readonly<Record<string, string>> = {
+  'Checkout sessions': 'One payment each, made by the customer on a hosted page.',
+  Webhooks: 'Where events are sent, and what became of them.',
+  Domains: 'Hosts that customers of a live key may be redirected to.',
+  Account: 'The key, its merchant, and what is remembered of requests.',
+};
+
 /** What every route with a key can answer besides its own errors. */
 const everywhere: readonly ErrorCode[] = ['invalid_api_key', 'internal_error', 'service_unavailable'];
 const withBody: readonly ErrorCode[] = [
@@ -100,7 +107,7 @@ export function buildOpenApi(routes: readonly Route[], publicUrl: string): objec
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: `${publicUrl}/api/v1` }],
-    tags: [...new Set([...routes.map((route) => route.tag), 'Webhooks'])].map((name) => ({ name })),
+    tags: [...new Set([...routes.map((route) => route.tag), 'Webhooks'])].map((name) => ({ name, ...(tagDescriptions[name] === undefined ? {} : { description: tagDescriptions[name] }) })),
   });
 }
 

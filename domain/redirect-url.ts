@@ -40,7 +40,9 @@ export function withSessionId(text: string, sessionId: string): string {
   const hashAt = text.indexOf('#');
   const fragment = hashAt === -1 ? '' : text.slice(hashAt);
   const base = hashAt === -1 ? text : text.slice(0, hashAt);
-  const joint = base.includes('?') ? (/[?&]$/.test(base) ? '' : '&') : '?';
+  const queryAt = base.indexOf('?');
+  // Only the first question mark begins the query; a later one is part of a value.
+  const joint = queryAt === -1 ? '?' : queryAt === base.length - 1 || base.endsWith('&') ? '' : '&';
   return `${base}${joint}session_id=${encodeURIComponent(sessionId)}${fragment}`;
 }
 

@@ -110,6 +110,8 @@ function check(deps: OperationDeps, request: RequestScope, input: CreateSessionI
     for (const [path, url] of redirects(input)) {
       if (!known.registeredHosts.includes(hostOf(url))) {
         add(path, 'redirect_host_not_registered', `${hostOf(url)} is not registered as a redirect domain; register it with POST /domains.`);
+      } else if (new URL(url).protocol !== 'https:') {
+        add(path, 'redirect_host_not_registered', 'With a live key redirects go to https addresses of registered domains only.');
       }
     }
   }

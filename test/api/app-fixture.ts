@@ -28,6 +28,7 @@ export interface TestMerchant {
 export interface TestApi {
   readonly port: number;
   readonly url: string;
+  readonly databaseUrl: string;
   readonly db: Database;
   readonly sql: TestDatabase['query'];
   readonly operations: OperationDeps;
@@ -81,6 +82,7 @@ export async function startApi(config: Partial<ApiConfig> = {}): Promise<TestApi
   const fixture: TestApi = {
     port: http.port,
     url,
+    databaseUrl: database.url,
     db,
     sql: database.query,
     operations,

@@ -30,7 +30,7 @@ test('missing, malformed, unknown, revoked and expired keys get one and the same
   const other = await api.addMerchant();
   await revokeKey(api.operations, merchant.test);
   await api.sql(`update api_keys set expires_at = now() - interval '1 ms' where key_hash = $1`, [createHash('sha256').update(other.test).digest()]);
-  const unknown = `svc_test_${'x'.repeat(32)}`;
+  const unknown = `svc_test_${'x'.repeat(43)}`;
   const answers = await Promise.all([
     merchant.api.get('/me', { key: null }),
     merchant.api.get('/me', { key: null, headers: { authorization: 'Basic abc' } }),
