@@ -16,8 +16,8 @@ import type { AttemptResult, CancelCommand, EndResult } from '../temporal/contra
 export interface CheckoutSessionActivities {
   /** Claim, charge, settle. Run again after a crash it looks up before it sends. */
   payAttempt(input: { attemptId: string }): Promise<AttemptResult>;
-  /** Asks the gateway what became of the charge and settles by its answer. */
-  lookUpAttempt(input: { attemptId: string }): Promise<AttemptResult>;
+  /** Asks the gateway what became of the charge and settles by its answer. `withinMs` cuts short what the gateway allows itself. */
+  lookUpAttempt(input: { attemptId: string; withinMs?: number }): Promise<AttemptResult>;
   /** Cancels an authentication nobody finished; the gateway's answer decides. */
   giveUpAttempt(input: { attemptId: string }): Promise<AttemptResult>;
   endSessionNow(input: { sessionId: string; to: CancelCommand['to'] }): Promise<EndResult>;
@@ -127,11 +127,12 @@ export function createCheckoutSessionActivities(deps: CheckoutSessionActivityDep
       return settle(context, await charge(context, gateway, call), { lookups: context.attempt.lookups, mayHaveBeenSent: true });
     },
 
-    async lookUpAttempt({ attemptId }) {
+    async lookUpAttempt({ attemptId, withinMs }) {
       const context = await readAttemptContext(db, attemptId);
       if (context.attempt.status !== 'unknown' && context.attempt.status !== 'requires_action' && context.attempt.status !== 'claimed') return resultOf(context);
       const { gateway, call } = gatewayOf(context);
-      const outcome = await lookUp(context, gateway, call);
+      const signal = withinMs === undefined ? deps.signal : AbortSignal.any([deps.signal, AbortSignal.timeout(withinMs)]);
+      const outcome = await lookUp(context, gateway, { ...call, signal });
       return settle(context, outcome, { lookups: rungs(context, outcome), mayHaveBeenSent: true });
     },
 

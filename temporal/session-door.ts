@@ -58,6 +58,8 @@ const callDeadlineMs = 9_000;
 /** Starting is retried by the sweep, so a caller need not wait long for it. */
 const startDeadlineMs = 3_000;
 const resendTries = 3;
+/** After a start that reached nobody, how long the next ones are left to the sweep. */
+const awayPauseMs = 5_000;
 
 const keys = {
   merchantId: defineSearchAttributeKey(searchAttributes.merchantId, 'KEYWORD'),
@@ -84,7 +86,11 @@ export function createSessionDoor(deps: SessionDoorDeps): SessionDoor {
 
   const inputOf = (session: DoorSession): CheckoutSessionInput => ({ sessionId: session.id, expiresAtMs: session.expiresAt.getTime() });
 
+  /** While Temporal is away each start would hold its caller for seconds; the sweep starts them all when it is back. */
+  let awayUntilMs = 0;
+
   const start = async (session: DoorSession, input: CheckoutSessionInput): Promise<void> => {
+    if (input.resume !== true && performance.now() < awayUntilMs) return;
     const wakeAt = (session.dueAt ?? session.expiresAt).getTime();
     const delayMs = input.resume === true ? 0 : Math.max(0, wakeAt - Date.now());
     try {
@@ -94,7 +100,10 @@ export function createSessionDoor(deps: SessionDoorDeps): SessionDoor {
       deps.onStarted(session.id);
     } catch (error) {
       const failure = classifyFailure(error);
-      if (failure.kind === 'unavailable') deps.onUnavailable(failure.cause);
+      if (failure.kind === 'unavailable' || failure.kind === 'pending') {
+        awayUntilMs = performance.now() + awayPauseMs;
+        deps.onUnavailable(error);
+      }
     }
   };
 

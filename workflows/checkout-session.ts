@@ -22,6 +22,9 @@ const gateway = proxyActivities<CheckoutSessionActivities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 });
 
+/** As long as a charge may take in the same place. */
+const customerLookUpMs = 4_000;
+
 const paymentStatus = defineSearchAttributeKey(searchAttributes.paymentStatus, 'KEYWORD');
 
 type Command =
@@ -85,7 +88,8 @@ export async function checkoutSession(input: CheckoutSessionInput): Promise<stri
         return;
       }
       case 'authenticated': {
-        const result = await gateway.lookUpAttempt({ attemptId: command.attemptId });
+        // The customer is waiting in front of the browser, so this look-up is part of the task, and short.
+        const result = await money.lookUpAttempt({ attemptId: command.attemptId, withinMs: customerLookUpMs });
         follow(command.attemptId, result);
         command.result = result;
         return;
