@@ -1,0 +1,91 @@
+// `npm run bench`: starts product and floor, measures the wanted rows in one run, prints ratios and writes one JSON.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import { dirname } from 'node:path';
+import { openHttp } from './http.ts';
+import { readOptions, usage } from './options.ts';
+import { type Platform, startPlatform } from './platform.ts';
+import { startBenchReceiver } from './receiver.ts';
+import { describeCompared, describeMeasured } from './report.ts';
+import { compare, type Compared } from './rounds.ts';
+import { comparedRows, type RowParts } from './rows/compared.ts';
+import { measureMemory, measurePage, measureWebhooks, type Measured } from './rows/single.ts';
+import { openShop } from './shop.ts';
+
+if (process.argv.includes('--help')) {
+  console.log(usage);
+  process.exit(0);
+}
+const options = readOptions(process.argv.slice(2));
+const receiver = await startBenchReceiver();
+console.log('Starting the product and the floor …');
+const platform = await startPlatform({ receiverUrl: receiver.url, profile: options.profile });
+let stopping = false;
+const stop = async (): Promise<void> => {
+  if (stopping) return;
+  stopping = true;
+  await platform.stop();
+  await receiver.stop();
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop().then(() => process.exit(1)));
+
+const startedAt = new Date();
+const loadAverage = { before: loadavg(), after: loadavg() };
+const compared: Compared[] = [];
+const measured: Measured[] = [];
+const sizes: Record<string, unknown> = {};
+try {
+  const parts: RowParts = { shop: await openShop(platform, receiver.url), floor: openHttp(platform.floorOrigin), receiver };
+  for (const row of comparedRows(parts).filter(({ name }) => options.only.some((wanted) => wanted === name))) {
+    for (const callers of options.callers) {
+      const result = await compare(row, callers, { watched: platform.watched, rounds: options.rounds, scale: options.scale, foreignLimit: options.foreignLimit });
+      compared.push(result);
+      console.log(`\n${describeCompared(result)}`);
+    }
+    sizes[row.name] = await platform.sizes();
+  }
+  for (const [name, measure] of singles(platform, parts)) {
+    if (!options.only.some((wanted) => wanted === name)) continue;
+    const result = await measure();
+    measured.push(result);
+    sizes[name] = await platform.sizes();
+    console.log(`\n${describeMeasured(result)}`);
+  }
+  loadAverage.after = loadavg();
+  const file = {
+    startedAt: startedAt.toISOString(),
+    commit: git('rev-parse', 'HEAD'),
+    changed: git('status', '--porcelain') !== '',
+    versions: await platform.versions(),
+    machine: { cpu: cpus()[0]?.model ?? '?', cores: availableParallelism(), memoryBytes: totalmem() },
+    loadAverage,
+    options,
+    sizes,
+    compared,
+    measured,
+  };
+  mkdirSync(dirname(options.json), { recursive: true });
+  writeFileSync(options.json, `${JSON.stringify(file, null, 1)}\n`);
+  console.log(`\nload average ${loadAverage.before.map((n) => n.toFixed(1)).join(' ')} before, ${loadAverage.after.map((n) => n.toFixed(1)).join(' ')} after; written to ${options.json}`);
+  await parts.floor.close();
+  await parts.shop.close();
+} finally {
+  await stop();
+}
+
+function singles(on: Platform, parts: RowParts): readonly (readonly [string, () => Promise<Measured>])[] {
+  return [
+    ['webhooks', () => measureWebhooks(on, parts)],
+    ['page', () => measurePage(on, parts)],
+    ['memory', () => measureMemory(on, parts, options.sessions)],
+  ];
+}
+
+function git(...args: string[]): string {
+  try {
+    return execFileSync('git', args, { encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
