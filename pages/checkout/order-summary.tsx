@@ -35,12 +35,14 @@ export function OrderSummary({ page, due }: { page: CheckoutPageProps; due: bool
             <Lines lines={folded} page={page} />
           </details>
         )}
-        {itemised && <dl class="sums">
-          {summary.subtotalMinor !== null && <Sum label={messages.subtotal} minor={summary.subtotalMinor} page={page} />}
-          {summary.taxMinor !== null && <Sum label={taxLabel(page)} minor={summary.taxMinor} page={page} />}
-          {summary.otherMinor !== null && <Sum label={messages.other} minor={summary.otherMinor} page={page} />}
-          <Sum label={messages.total} minor={view.amountMinor} page={page} total />
-        </dl>}
+        {itemised && (
+          <dl class="sums">
+            {summary.subtotalMinor !== null && <Sum label={messages.subtotal} minor={summary.subtotalMinor} page={page} />}
+            {summary.taxMinor !== null && <Sum label={taxLabel(page)} minor={summary.taxMinor} page={page} />}
+            {summary.otherMinor !== null && <Sum label={messages.other} minor={summary.otherMinor} page={page} />}
+            <Sum label={messages.total} minor={view.amountMinor} page={page} total />
+          </dl>
+        )}
       </div>
     </aside>
   );

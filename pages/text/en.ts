@@ -71,7 +71,7 @@ export const en: Messages = {
     title: 'Confirm with your bank',
     text: 'Your bank wants to make sure it is you. Continue there to finish this payment.',
     go: 'Continue at your bank',
-    check: 'I have confirmed, check again',
+    check: 'Check again',
   },
   paid: { title: 'Payment complete', text: (merchant) => `Thank you. ${merchant} has received your payment.` },
   failed: { title: 'Payment declined', again: 'You have not been charged. To try again, go back to the shop and start a new payment.' },

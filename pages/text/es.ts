@@ -71,7 +71,7 @@ export const es: Messages = {
     title: 'Confirme con su banco',
     text: 'Su banco quiere asegurarse de que es usted. Continúe allí para terminar este pago.',
     go: 'Continuar en su banco',
-    check: 'Ya he confirmado, comprobar',
+    check: 'Comprobar de nuevo',
   },
   paid: { title: 'Pago completado', text: (merchant) => `Gracias. ${merchant} ha recibido su pago.` },
   failed: { title: 'Pago rechazado', again: 'No se le ha cobrado. Para intentarlo de nuevo, vuelva a la tienda e inicie otro pago.' },

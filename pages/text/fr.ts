@@ -71,7 +71,7 @@ export const fr: Messages = {
     title: 'Confirmez auprès de votre banque',
     text: 'Votre banque veut s’assurer qu’il s’agit bien de vous. Continuez chez elle pour terminer ce paiement.',
     go: 'Continuer vers votre banque',
-    check: 'J’ai confirmé, vérifier',
+    check: 'Vérifier de nouveau',
   },
   paid: { title: 'Paiement effectué', text: (merchant) => `Merci. ${merchant} a reçu votre paiement.` },
   failed: { title: 'Paiement refusé', again: 'Vous n’avez pas été débité. Pour réessayer, retournez à la boutique et commencez un nouveau paiement.' },
