@@ -2,7 +2,7 @@
 // Temporal server, started before its first file. Forks, since the native Temporal module does not live in threads.
 import { defineConfig } from 'vitest/config';
 
-const systemTests = ['test/{model,workflow,contract,api,e2e,browser,histories}/**/*.test.{ts,tsx}', 'test/support/**/*.test.ts'];
+const systemTests = ['test/{model,workflow,contract,api,e2e,browser,histories,counters}/**/*.test.{ts,tsx}', 'test/support/**/*.test.ts'];
 
 export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
