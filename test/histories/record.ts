@@ -1,0 +1,53 @@
+// Records one history of each way a session can go, from a service started by `npm start`, for replay.test.ts. Run it when
+// a released workflow has taken a new shape; histories of older shapes stay, they are what still has to replay:
+//   node --import tsx test/histories/record.ts v1
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { readRuntime } from '../../cli/runtime-file.ts';
+import { finishChallenge } from '../contract/simulator-harness.ts';
+import { createApiClient } from '../support/api-client.ts';
+import { cancelOnPage, openPage, payOnPage } from '../support/hosted-page.ts';
+
+const version = process.argv[2] ?? 'v1';
+const runtime = readRuntime(process.env['DATA_DIR'] ?? '.data');
+if (runtime?.demo === null || runtime === null) throw new Error('start the service first: npm start');
+const api = createApiClient(runtime.api_url, runtime.demo.test_key);
+const client = new Client({ connection: await Connection.connect({ address: runtime.temporal.address }), namespace: runtime.temporal.namespace });
+
+interface Session {
+  readonly id: string;
+  readonly checkout_url: string;
+}
+
+const stories: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
+  paid: (session) => payOnPage(session.checkout_url, '4242424242424242'),
+  declined: (session) => payOnPage(session.checkout_url, '4000000000000002'),
+  authenticated: async (session) => {
+    const { location } = await payOnPage(session.checkout_url, '4000000000003220');
+    await openPage(await finishChallenge(String(location), 'complete'));
+  },
+  'looked-up': (session) => payOnPage(session.checkout_url, '4000000000000259'),
+  cancelled: (session) => cancelOnPage(session.checkout_url),
+  expired: (session) => api.post(`/checkout-sessions/${session.id}/expire`),
+};
+
+const folder = new URL('./recorded/', import.meta.url);
+mkdirSync(folder, { recursive: true });
+for (const [name, act] of Object.entries(stories)) {
+  const { body: session } = await api.post<Session>('/checkout-sessions', {
+    amount: 2500,
+    currency: 'USD',
+    success_url: 'https://shop.example/paid',
+    failure_url: 'https://shop.example/failed',
+    cancel_url: 'https://shop.example/basket',
+  });
+  await act(session);
+  const handle = client.workflow.getHandle(session.id);
+  while ((await handle.describe()).status.name === 'RUNNING') await pause(200);
+  const history = await handle.fetchHistory();
+  writeFileSync(new URL(`${version}-checkout-session-${name}.bin`, folder), proto.temporal.api.history.v1.History.encode(history).finish());
+  process.stdout.write(`${version} ${name}: ${history.events?.length} events\n`);
+}
+process.exit(0);
