@@ -114,7 +114,7 @@ async function inGroups<Ask, Group, Decision>(
 const batchLimit = 256;
 
 function createBatcher<Ask, Result>(run: (asks: readonly Ask[]) => Promise<Result[]>): (ask: Ask) => Promise<Result> {
-  let waiting: { ask: Ask; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
+  const waiting: { ask: Ask; resolve: (result: Result) => void; reject: (error: unknown) => void }[] = [];
   let scheduled = false;
   const send = async (): Promise<void> => {
     const batch = waiting.splice(0, batchLimit);

@@ -5,7 +5,7 @@ import type { RateTier } from '../domain/rate-tier.ts';
 import type { Answer, RequestScope } from '../operations/deps.ts';
 import type { IdempotencyClaim } from '../operations/idempotency.ts';
 import type { ApiDeps } from './deps.ts';
-import { z } from './schema/zod.ts';
+import type { z } from './schema/zod.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

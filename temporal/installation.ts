@@ -1,7 +1,7 @@
 // What a Temporal namespace needs before the service can use it: search attributes and the sweep's Schedule. Done at boot
 // and again whenever the namespace turns out to be another one (a new or emptied server).
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
-import proto, { type temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { searchAttributes, sweepEverySeconds, sweepScheduleId, taskQueues, workflowTypes } from './contract.ts';
 
 const deadlineMs = 10_000;

@@ -165,7 +165,7 @@ function toInput(body: z.output<typeof createSessionBody>): CreateSessionInput {
     cancelUrl: body.cancel_url ?? null,
     description: body.description ?? null,
     customer:
-      customer == null
+      customer === null || customer === undefined
         ? null
         : { name: customer.name ?? null, email: customer.email ?? null, phone: customer.phone ?? null, externalCustomerId: customer.external_customer_id ?? null },
     customerId: body.customer_id ?? null,

@@ -142,7 +142,7 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
     await new Promise<void>((resolve) => server.listen(0, resolve));
     const port = String((server.address() as AddressInfo).port);
     for (const name of ['PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'SIMULATOR_PORT']) {
-      const refused = run({ [name]: port });
+      const refused = run({ [name]: port, DATA_DIR: join(dataDir, 'other') });
       expect(await refused.ended).toBe(1);
       expect(refused.output().trim()).toBe(`Port ${port} is already in use: set ${name} to a free port.`);
     }
