@@ -108,7 +108,7 @@ async function dial(url: URL, rules: GuardRules, refuse: readonly string[] = [])
     else callback(null, null as never);
   };
   const connector = createGuardedConnector(rules, recording);
-  const error = await new Promise<Error | null>((done) => connector({ hostname: url.hostname, host: url.host, protocol: url.protocol, port: url.port }, (problem) => done(problem)));
+  const error = await new Promise<Error | null>((done) => connector({ hostname: url.hostname, host: url.host, protocol: url.protocol, port: url.port }, (...[problem]) => done(problem)));
   return { dialled, error };
 }
 
