@@ -21,7 +21,7 @@ try {
   if (apiKey === undefined) throw new Error('No API key. Run `npm start` first, or set STORE_API_KEY.');
   const store = await startStore({
     port: Number(STORE_PORT),
-    apiUrl: STORE_API_URL ?? runtime.api_url ?? 'http://localhost:3000',
+    apiUrl: (STORE_API_URL ?? runtime.api_url ?? 'http://localhost:3000').replace(/\/api\/v1\/?$/, ''),
     apiKey,
     folder: join(DATA_DIR, 'demo-store'),
     ...(STORE_WEBHOOK_SECRET === undefined ? {} : { webhookSecret: STORE_WEBHOOK_SECRET }),

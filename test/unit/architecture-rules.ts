@@ -106,6 +106,12 @@ export const arrowRules: readonly ArrowRule[] = [
     because: 'the simulated gateway is another company\'s program: it shares the table of test cards with us and nothing else',
   },
   {
+    layer: 'docs/',
+    may: ['domain/'],
+    packages: ['node:'],
+    because: 'documents are drawn from the tables, which are all in domain',
+  },
+  {
     layer: 'examples/',
     may: [],
     packages: ['node:'],

@@ -22,7 +22,7 @@ export interface SourceFile {
   readonly imports: readonly SourceImport[];
 }
 
-const skipped = new Set(['node_modules', '.git', '.data', '.cache', 'docs']);
+const skipped = new Set(['node_modules', '.git', '.data', '.cache']);
 
 /** Every TypeScript file of the repository. */
 export function readSources(): SourceFile[] {
