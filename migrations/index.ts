@@ -7,6 +7,8 @@ import * as events from './20261121100300-events.ts';
 import * as idempotency from './20261121100400-idempotency-and-rates.ts';
 import * as requestLog from './20261121100500-request-log.ts';
 import * as rateWindowDecision from './20261121100600-rate-window-decision.ts';
+import * as payments from './20261121110000-payments.ts';
+import * as listingCounts from './20261121110100-listing-counts.ts';
 
 interface Migration {
   up(knex: Knex): Promise<unknown>;
@@ -20,6 +22,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261121100300-events': events,
   '20261121100400-idempotency-and-rates': idempotency,
   '20261121100500-request-log': requestLog,
+  '20261121110000-payments': payments,
+  '20261121110100-listing-counts': listingCounts,
   '20261121100600-rate-window-decision': rateWindowDecision,
 };
 
