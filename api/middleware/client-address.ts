@@ -14,6 +14,7 @@ export interface ClientAddressOptions {
   readonly warn: (message: string, peer: string) => void;
 }
 
+const privateRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
 const warnAgainMs = 10 * 60_000;
 
 export function createClientAddresses(options: ClientAddressOptions): ClientAddresses {
@@ -41,7 +42,7 @@ export function createClientAddresses(options: ClientAddressOptions): ClientAddr
       const peer = ipaddr.process(peerText);
       if (forwarded === undefined) return bucketOf(peer);
       if (!isTrusted(peer)) {
-        if (peer.range() !== 'unicast') suspect(peer.toString());
+        if (privateRanges.has(peer.range())) suspect(peer.toString());
         return bucketOf(peer);
       }
       // From the right: the first hop that is not ours is as far as anybody's word can be believed.

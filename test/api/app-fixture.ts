@@ -2,7 +2,7 @@
 // what needs a real workflow is tested with the whole stack.
 import { ulid } from 'ulid';
 import { createApp } from '../../api/app.ts';
-import type { ApiConfig } from '../../api/deps.ts';
+import type { ApiConfig, ReadinessCheck } from '../../api/deps.ts';
 import { startHttp } from '../../api/server.ts';
 import { makeId } from '../../domain/id.ts';
 import { openDatabase, type Database } from '../../models/database.ts';
@@ -41,7 +41,7 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
-export async function startApi(config: Partial<ApiConfig> = {}): Promise<TestApi> {
+export async function startApi(config: Partial<ApiConfig> = {}, readiness: readonly ReadinessCheck[] = []): Promise<TestApi> {
   const database = await createDatabase();
   const db = openDatabase({ url: database.url, poolSize: 20, statementTimeoutMs: 15_000, onConnectionError: () => undefined });
   const logs: string[] = [];
@@ -75,7 +75,7 @@ export async function startApi(config: Partial<ApiConfig> = {}): Promise<TestApi
     config: { trustedProxies: [], publicPostsPerMinute: 60, metricsPort: null, ...config },
     log,
     record: { metrics, calls },
-    readiness: [{ name: 'postgres', check: async () => void (await db.run({ name: 'ready', text: 'select 1 as one' }, [])) }],
+    readiness: [{ name: 'postgres', check: async () => void (await db.run({ name: 'ready', text: 'select 1 as one' }, [])) }, ...readiness],
   });
   const http = await startHttp({ app: app.koa, port: 0, host: '127.0.0.1', log, newRequestId: () => makeId('request', ulid), drainMs: 500 });
   const url = `http://127.0.0.1:${http.port}`;
