@@ -1,0 +1,30 @@
+// What the hot paths may cost, in units that do not jitter: these gate CI instead of time. Raising a number is a decision
+// that belongs into the commit's reasons. Reliability goals: section 4.
+
+/** SQL statements a request waits for, by the names of the prepared statements, in the order they are sent: one round trip each. */
+export const statements = {
+  get: ['admit-keys', 'find-session'],
+  /** With an Idempotency-Key. */
+  create: ['admit-keys', 'find-idempotency-key', 'session-preconditions', 'create-session'],
+  /** POST of the pay form, approved: the page, the two limits of its form, then the workflow's claim and settlement. */
+  pay: ['read-checkout-page', 'admit-buckets', 'admit-buckets', 'read-checkout-page', 'request-attempt', 'claim-attempt', 'settle-attempt'],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Marks and logs written in batches off the request's path: their number follows time, not requests. */
+export const batched = ['mark-sessions-started', 'insert-api-requests', 'insert-gateway-calls', 'keys-used'] as const;
+
+export const history = {
+  /** Events of a session that was paid, and of one that expired. */
+  paid: { events: 20, bytes: 4_000 },
+  expired: { events: 12, bytes: 3_000 },
+};
+
+export const bundle = {
+  /** Bytes of the workflow bundle with its source map. The SDK alone is 1.6 MB. */
+  bytes: 1_750_000,
+};
+
+export const page = {
+  /** HTML, style sheet and script of the pay page as they travel, brotli. */
+  bytes: 30_000,
+};

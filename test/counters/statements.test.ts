@@ -1,0 +1,56 @@
+// How many statements a create, a pay and a GET wait for. No timing: names and their number.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startStack, type Stack } from '../support/stack.ts';
+import { batched, statements } from './budgets.ts';
+import { type CreatedCheckout, createCheckout, payCheckout } from './checkout.ts';
+import { countStatements, type StatementCount } from './count-statements.ts';
+
+let stack: Stack;
+let count: StatementCount;
+beforeAll(async () => {
+  stack = await startStack();
+  count = countStatements(stack.service.db);
+});
+afterAll(() => stack?.stop());
+
+const named = (names: readonly string[], name: string): boolean => names.includes(name);
+const hot = Object.values(statements).flat();
+/** What the sweep does every ten seconds, whoever calls meanwhile. */
+const sweeps = /^(unstarted|overdue|stuck|take-overdue|deliveries-without|drop|delete-old|read-system-fact|count-stuck)/;
+
+/** What the work waited for, without batches and sweeps. Transactions of Knex count by their words. */
+async function sentBy(work: () => Promise<unknown>): Promise<string[]> {
+  count.take();
+  await work();
+  return count.take().filter((name) => named(hot, name) || (!named(batched, name) && !sweeps.test(name)));
+}
+
+it('a create waits for these statements and no others', async () => {
+  await createCheckout(stack, 'warm-up');
+  expect(await sentBy(() => createCheckout(stack, 'counted'))).toEqual(statements.create);
+});
+
+it('a GET waits for its admission and its row', async () => {
+  const { id } = await createCheckout(stack, 'to be read');
+  expect(await sentBy(() => stack.api.get(`/checkout-sessions/${id}`))).toEqual(statements.get);
+});
+
+it('a payment waits for these statements, the page and the workflow together', async () => {
+  await payCheckout(stack, await createCheckout(stack, 'paid to warm up'));
+  const checkout: CreatedCheckout = await createCheckout(stack, 'paid and counted');
+  expect(await sentBy(() => payCheckout(stack, checkout))).toEqual(statements.pay);
+});
+
+it('what is written beside the requests grows with time, not with requests', async () => {
+  await createCheckout(stack, 'before the burst');
+  count.take();
+  const creates = 40;
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: creates }, (_, n) => createCheckout(stack, `burst ${n}`)));
+  const sent = count.take();
+  // The most eager batch leaves every fifth of a second; a slow machine has more of them in a longer time.
+  expect(sent.filter((name) => named(batched, name)).length).toBeLessThan(5 + (performance.now() - begun) / 100);
+  // Admissions that come together are decided together.
+  expect(sent.filter((name) => name === 'admit-keys').length).toBeLessThan(creates);
+  expect(sent.filter((name) => name === 'create-session')).toHaveLength(creates);
+});
