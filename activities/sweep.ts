@@ -33,7 +33,10 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
 
   /** One duty's failure must not keep the others from being done. */
   const duties: Readonly<Record<string, () => Promise<number>>> = {
-    unstarted_sessions: async () => inBatches(await sessionsWithoutWorkflow(db, batch), (session) => sessions.startSession(session)),
+    // A payment waits for its look-up in the lost workflow's place: started with the session's delay it would wait until
+    // the session ends, and starting it once more later would only find it running.
+    unstarted_sessions: async () =>
+      inBatches(await sessionsWithoutWorkflow(db, batch), (session) => (session.attemptInFlight ? sessions.resumeSession(session) : sessions.startSession(session))),
     stuck_attempts: async () => inBatches(await stuckAttempts(db, batch), (row) => sessions.pay(row, row.attemptId)),
     overdue_sessions: async () => inBatches(await overdueSessions(db, batch), (session) => sessions.resumeSession(session)),
     overdue_deliveries: async () => {

@@ -165,7 +165,7 @@ export async function readSessionOfWorkflow(db: Database, sessionId: string): Pr
 
 const unstartedStatement: Statement = {
   name: 'unstarted-sessions',
-  text: `select s.id, s.merchant_id, s.mode, s.amount, s.currency, s.expires_at, m.name as merchant_name
+  text: `select s.id, s.merchant_id, s.mode, s.amount, s.currency, s.expires_at, m.name as merchant_name, s.attempt_in_flight
     from checkout_sessions s join merchants m on m.id = s.merchant_id
     where s.status = 'open' and s.workflow_started_at is null and s.created_at < now() - interval '5 seconds'
     order by s.created_at limit $1`,
@@ -196,9 +196,9 @@ export interface StartableSession {
   readonly expiresAt: Date;
 }
 
-/** Unscoped: the sweep works for every merchant. */
-export async function sessionsWithoutWorkflow(db: Database, limit: number): Promise<StartableSession[]> {
-  return (await db.run<object>(unstartedStatement, [limit])).map((row) => camelRow<StartableSession>(row));
+/** Unscoped: the sweep works for every merchant. One with an attempt in flight has lost its workflow and has work to do now. */
+export async function sessionsWithoutWorkflow(db: Database, limit: number): Promise<(StartableSession & { attemptInFlight: boolean })[]> {
+  return (await db.run<object>(unstartedStatement, [limit])).map((row) => camelRow<StartableSession & { attemptInFlight: boolean }>(row));
 }
 
 /** Open sessions whose workflow should have moved them some time ago. Unscoped: sweep. */
