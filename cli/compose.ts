@@ -2,7 +2,6 @@
 // in one process, `npm run api` and `npm run worker` one each.
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import { ulid } from 'ulid';
 import { createCheckoutSessionActivities } from '../activities/checkout-session.ts';
 import { asActivities } from '../activities/failure.ts';
 import { createSweepActivities } from '../activities/sweep.ts';
@@ -26,6 +25,7 @@ import type { Config } from '../platform/config.ts';
 import { createKeyRing, type KeyRing } from '../platform/key-ring.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics, type MetricsServer, startMetricsServer } from '../platform/metrics.ts';
+import { ulid } from '../platform/ulid.ts';
 import { createDeliveryDoor } from '../temporal/delivery-door.ts';
 import { createSessionDoor, type SessionDoor } from '../temporal/session-door.ts';
 import { arePollersThere, isTemporalThere } from '../temporal/readiness.ts';

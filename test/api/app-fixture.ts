@@ -1,6 +1,5 @@
 // The API alone on a free port, with a database of its own. Temporal is behind its port, which only notes what it was told:
 // what needs a real workflow is tested with the whole stack.
-import { ulid } from 'ulid';
 import { createApp } from '../../api/app.ts';
 import type { ApiConfig, ReadinessCheck } from '../../api/deps.ts';
 import { startHttp } from '../../api/server.ts';
@@ -12,6 +11,7 @@ import type { OperationDeps } from '../../operations/deps.ts';
 import { createKeyRing } from '../../platform/key-ring.ts';
 import { createLog } from '../../platform/log.ts';
 import { createMetrics } from '../../platform/metrics.ts';
+import { ulid } from '../../platform/ulid.ts';
 import type { DoorSession, SessionDoor } from '../../temporal/session-door.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
