@@ -35,22 +35,27 @@ const loadAverage = { before: loadavg(), after: loadavg() };
 const compared: Compared[] = [];
 const measured: Measured[] = [];
 const sizes: Record<string, unknown> = {};
+const broken: { row: string; error: string }[] = [];
 try {
   const parts: RowParts = { shop: await openShop(platform, receiver.url), floor: openHttp(platform.floorOrigin), receiver };
   for (const row of comparedRows(parts).filter(({ name }) => options.only.some((wanted) => wanted === name))) {
     for (const callers of options.callers) {
-      const result = await compare(row, callers, { watched: platform.watched, rounds: options.rounds, scale: options.scale, foreignLimit: options.foreignLimit });
-      compared.push(result);
-      console.log(`\n${describeCompared(result)}`);
+      await attempt(`${row.name} at ${callers}`, async () => {
+        const result = await compare(row, callers, { watched: platform.watched, rounds: options.rounds, scale: options.scale, foreignLimit: options.foreignLimit });
+        compared.push(result);
+        console.log(`\n${describeCompared(result)}`);
+      });
     }
     sizes[row.name] = await platform.sizes();
   }
   for (const [name, measure] of singles(platform, parts)) {
     if (!options.only.some((wanted) => wanted === name)) continue;
-    const result = await measure();
-    measured.push(result);
+    await attempt(name, async () => {
+      const result = await measure();
+      measured.push(result);
+      console.log(`\n${describeMeasured(result)}`);
+    });
     sizes[name] = await platform.sizes();
-    console.log(`\n${describeMeasured(result)}`);
   }
   loadAverage.after = loadavg();
   const file = {
@@ -64,6 +69,7 @@ try {
     sizes,
     compared,
     measured,
+    broken,
   };
   mkdirSync(dirname(options.json), { recursive: true });
   writeFileSync(options.json, `${JSON.stringify(file, null, 1)}\n`);
@@ -72,6 +78,17 @@ try {
   await parts.shop.close();
 } finally {
   await stop();
+}
+
+/** A row that breaks must not take the figures of the others with it. */
+async function attempt(row: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    broken.push({ row, error: error instanceof Error ? error.message : String(error) });
+    console.log(`\n${row} BROKE: ${broken.at(-1)?.error}`);
+    process.exitCode = 1;
+  }
 }
 
 function singles(on: Platform, parts: RowParts): readonly (readonly [string, () => Promise<Measured>])[] {
