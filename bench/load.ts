@@ -39,9 +39,8 @@ export async function closedLoad<Item>(items: readonly Item[], callers: number, 
   const begun = performance.now();
   let next = 0;
   const caller = async (): Promise<void> => {
-    for (;;) {
-      const item = items[next++];
-      if (item === undefined) return;
+    while (next < items.length) {
+      const item = items[next++] as Item;
       const since = performance.now();
       try {
         await operate(item);
