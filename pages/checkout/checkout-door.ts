@@ -29,6 +29,9 @@ export function createCheckoutDoor(deps: CheckoutDoorDeps): CheckoutDoor {
     const sessionId = sessionIdOfToken(operations, token);
     return sessionId === null ? null : readCheckoutPage(db, sessionId);
   };
+  // Paying begins from the rows its page was opened with in the same request: what moved since is refused by the
+  // statement that writes the attempt. Weak, so that a page goes with its request.
+  const opened = new WeakMap<CheckoutView, CheckoutPageRow>();
   /** Where a result leads; the rows are read again where it leads to a page of ours. */
   const lead = async (page: CheckoutPageRow, result: AttemptResult | 'pending'): Promise<PayResult> => {
     const { session } = page;
@@ -89,11 +92,14 @@ export function createCheckoutDoor(deps: CheckoutDoorDeps): CheckoutDoor {
   return {
     async openCheckout(token) {
       const page = await read(token);
-      return page === null ? null : toView(page, token);
+      if (page === null) return null;
+      const view = toView(page, token);
+      opened.set(view, page);
+      return view;
     },
 
     async requestPayment(view, card, payer) {
-      const page = await read(view.token);
+      const page = opened.get(view) ?? (await read(view.token));
       if (page === null) return { kind: 'refused', status: 'expired' };
       const { session } = page;
       const status = visibleStatus(session, session.readAt);

@@ -7,7 +7,7 @@ export const statements = {
   /** With an Idempotency-Key. */
   create: ['admit-keys', 'find-idempotency-key', 'session-preconditions', 'create-session'],
   /** POST of the pay form, approved: the page, the two limits of its form, then the workflow's claim and settlement. */
-  pay: ['read-checkout-page', 'admit-buckets', 'admit-buckets', 'read-checkout-page', 'request-attempt', 'claim-attempt', 'settle-attempt'],
+  pay: ['read-checkout-page', 'admit-buckets', 'admit-buckets', 'request-attempt', 'claim-attempt', 'settle-attempt'],
 } as const satisfies Record<string, readonly string[]>;
 
 /** Marks and logs written in batches off the request's path: their number follows time, not requests. */
