@@ -6,11 +6,13 @@ import { domainRoutes } from './routes/domains.ts';
 import { idempotencyKeyRoutes } from './routes/idempotency-keys.ts';
 import { meRoutes } from './routes/me.ts';
 import { openApiRoutes } from './routes/openapi.ts';
+import { paymentRoutes } from './routes/payments.ts';
 import { settingsRoutes } from './routes/settings.ts';
 import { webhookEndpointRoutes } from './routes/webhook-endpoints.ts';
 
 export const routes: readonly Route[] = [
   ...checkoutSessionRoutes,
+  ...paymentRoutes,
   ...webhookEndpointRoutes,
   ...domainRoutes,
   ...meRoutes,

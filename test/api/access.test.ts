@@ -35,8 +35,10 @@ beforeAll(async () => {
   await owner.api.post('/domains', { hostname: 'owned.test', kind: 'plugin' });
   await api.sql(`insert into customers (id, merchant_id, mode) values ('cus_0000000000000000000000000a', $1, 'test')`, [owner.merchantId]);
   const [delivery] = await api.sql<{ id: string }>('select id from deliveries where merchant_id = $1 limit 1', [owner.merchantId]);
+  const [payment] = await api.sql<{ id: string }>('select id from transactions where session_id = $1', [session.body['id']]);
   owned = {
     session: session.body['id'] as string,
+    transaction: payment?.id ?? '',
     endpoint: endpoint.body['id'] as string,
     customer: 'cus_0000000000000000000000000a',
     delivery: delivery?.id ?? 'dlv_0000000000000000000000000a',
