@@ -2,6 +2,7 @@
 // left alone, an attempt sent again attaches to itself.
 import { deliveriesWithoutWorkflow, markDeliveryWorkflows, takeOverdueDeliveries } from '../models/delivery.ts';
 import { deleteOldEvents } from '../models/event.ts';
+import { dropOldNotifications } from '../models/gateway-notification.ts';
 import { dropExpiredIdempotencyKeys } from '../models/idempotency-key.ts';
 import { dropIdleRateWindows } from '../models/rate-window.ts';
 import { dropOldCalls } from '../models/request-log.ts';
@@ -53,6 +54,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
     idle_rate_windows: () => uncounted(dropIdleRateWindows(db, batch)),
     old_events: () => uncounted(deleteOldEvents(db, batch)),
     old_calls: () => uncounted(dropOldCalls(db, batch)),
+    old_gateway_notifications: () => uncounted(dropOldNotifications(db, batch)),
   };
 
   return {

@@ -6,6 +6,7 @@ import { DomainError, validationError } from '../domain/errors.ts';
 import type { Answer } from '../operations/deps.ts';
 import { type Admission, type Admitted, createAdmission } from './admission.ts';
 import type { ApiDeps } from './deps.ts';
+import { gatewayNotifications } from './gateway-notifications.ts';
 import { health } from './health.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { type ClientAddresses, createClientAddresses } from './middleware/client-address.ts';
@@ -68,6 +69,7 @@ export function createApp(deps: ApiDeps, pages?: (limits: Limits) => Koa.Middlew
   koa.silent = true;
   koa.use((ctx, next) => answerEverything(parts, ctx, next));
   koa.use(health(deps, addresses));
+  if (deps.gatewayNotifications !== undefined) koa.use(gatewayNotifications(deps.gatewayNotifications));
   if (pages !== undefined) koa.use(pages(limits));
   koa.use(() => {
     throw new DomainError('not_found', 'There is nothing at this address.');

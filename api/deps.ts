@@ -4,6 +4,7 @@ import type { CallLog } from '../operations/call-log.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { SessionDoor } from '../temporal/session-door.ts';
+import type { GatewayNotificationDeps } from './gateway-notifications.ts';
 
 export interface ApiDeps {
   readonly operations: OperationDeps;
@@ -13,6 +14,8 @@ export interface ApiDeps {
   /** Metrics and the request log. */
   readonly record: ApiRecord;
   readonly readiness: readonly ReadinessCheck[];
+  /** Absent: no gateway reports to this process. */
+  readonly gatewayNotifications?: GatewayNotificationDeps;
 }
 
 export interface ApiRecord {

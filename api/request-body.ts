@@ -15,7 +15,7 @@ const inflate = promisify(gunzip);
 
 /** @throws DomainError payload_too_large, unsupported_media_type, malformed_json; request_timeout when the caller went away */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request, bodyLimitBytes);
   if (bytes.length === 0) return {};
   checkMediaType(request.headers['content-type']);
   const plain = await decode(bytes, request.headers['content-encoding']);
@@ -31,12 +31,13 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-function readBytes(request: IncomingMessage): Promise<Buffer> {
+/** The body as it came, for whoever verifies its bytes. @throws DomainError payload_too_large, request_timeout */
+export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const declared = Number(request.headers['content-length'] ?? 0);
     const chunks: Buffer[] = [];
     let size = 0;
-    let tooLarge = declared > bodyLimitBytes;
+    let tooLarge = declared > limitBytes;
     let timer: NodeJS.Timeout | undefined;
     const finish = (error: DomainError | null): void => {
       clearTimeout(timer);
@@ -46,13 +47,13 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
       if (error === null) resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
       else reject(error);
     };
-    const refuse = (): void => finish(new DomainError('payload_too_large', `The body may have at most ${bodyLimitBytes} bytes.`));
+    const refuse = (): void => finish(new DomainError('payload_too_large', `The body may have at most ${limitBytes} bytes.`));
     const startPatience = (): void => {
       timer ??= setTimeout(refuse, patienceMs);
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size <= bodyLimitBytes && !tooLarge) {
+      if (size <= limitBytes && !tooLarge) {
         chunks.push(chunk);
         return;
       }

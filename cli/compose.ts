@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { createCheckoutSessionActivities } from '../activities/checkout-session.ts';
 import { asActivities } from '../activities/failure.ts';
+import { lookUpUnknown } from '../activities/look-up-unknown.ts';
 import { createSweepActivities } from '../activities/sweep.ts';
 import { createWebhookActivities } from '../activities/webhook-delivery.ts';
 import { createApp, type App } from '../api/app.ts';
@@ -11,7 +12,9 @@ import type { ReadinessCheck } from '../api/deps.ts';
 import { RateLimited } from '../api/middleware/errors.ts';
 import { type RunningHttp, startHttp } from '../api/server.ts';
 import { makeId } from '../domain/id.ts';
+import { type BreakerOptions, withBreaker } from '../gateways/breaker.ts';
 import type { Gateway } from '../gateways/gateway.ts';
+import { createNotificationVerifier, type NotificationSource, simulatorNotifications } from '../gateways/notification.ts';
 import { createGatewayRegistry, type GatewayRegistry } from '../gateways/registry.ts';
 import { createSimulatorGateway } from '../gateways/simulator/gateway.ts';
 import { type Database, openDatabase } from '../models/database.ts';
@@ -27,6 +30,7 @@ import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics, type MetricsServer, startMetricsServer } from '../platform/metrics.ts';
 import { ulid } from '../platform/ulid.ts';
 import { createDeliveryDoor } from '../temporal/delivery-door.ts';
+import { createLookUpDoor } from '../temporal/look-up-door.ts';
 import { createSessionDoor, type SessionDoor } from '../temporal/session-door.ts';
 import { arePollersThere, isTemporalThere } from '../temporal/readiness.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
@@ -94,13 +98,29 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log.error({ alert: kind, ...fields }, `alert: ${kind}`);
   };
   const calls: CallLog = createCallLog({ db, onDropped: (table, count) => metrics.dropped(table, count) });
-  const gateways = openGateways(options);
   const temporal = await connectTemporal(options);
   const { client } = temporal;
   const onUnavailable = (error: unknown): void => log.warn({ err: error }, 'Temporal was not reached; the sweep makes up for it');
   const startDelivery = createDeliveryDoor({ client, queuePrefix });
   const sender = createWebhookSender({ db, keyRing, startDelivery, allowLoopback: config.webhookAllowLoopback, log });
   const offer: OperationDeps['offerDeliveries'] = (deliveries) => sender.offer(deliveries);
+  const started = createBatcher<string>((ids) => markSessionsStarted(db, ids), (error) => log.warn({ err: error }, 'started workflows were not marked; the sweep starts them again'));
+  const sessions = createSessionDoor({ client, queuePrefix, newId: ulid, onStarted: started.add, onUnavailable });
+  const lookUp = createLookUpDoor({ sessions, payments: null });
+  const gateways = openGateways(options, {
+    now: () => performance.now(),
+    onOpen(gateway) {
+      metrics.circuit(gateway, true);
+      alert('gateway_circuit_open', { gateway });
+    },
+    onClose(gateway) {
+      metrics.circuit(gateway, false);
+      lookUpUnknown({ db, lookUp }, gateway).then(
+        (count) => log.info({ gateway, count }, 'the gateway answers again; what it left open is looked up'),
+        (error: unknown) => log.warn({ err: error, gateway }, 'what the gateway left open keeps its own schedule of look-ups'),
+      );
+    },
+  });
   const operations: OperationDeps = {
     db,
     keyRing,
@@ -110,8 +130,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     gateways: gateways.registry,
     checkTarget: createTargetCheck({ allowLoopback: config.webhookAllowLoopback }),
   };
-  const started = createBatcher<string>((ids) => markSessionsStarted(db, ids), (error) => log.warn({ err: error }, 'started workflows were not marked; the sweep starts them again'));
-  const sessions = createSessionDoor({ client, queuePrefix, newId: ulid, onStarted: started.add, onUnavailable });
   const sweep = createSweepActivities({ operations, sessions, startDelivery, log });
 
   let stopWorkers = async (): Promise<void> => undefined;
@@ -152,7 +170,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       { name: 'temporal', check: () => isTemporalThere(client) },
       { name: 'workers', check: () => arePollersThere(client, queuePrefix) },
     ];
-    app = createApp({ operations, temporal: sessions, config, log, record: { metrics, calls }, readiness }, (limits) =>
+    const gatewayNotifications = { db, lookUp, log, verifier: createNotificationVerifier(notificationSources(options)) };
+    app = createApp({ operations, temporal: sessions, config, log, record: { metrics, calls }, readiness, gatewayNotifications }, (limits) =>
       createPagesRouter({
         checkout: createCheckoutDoor({
           operations,
@@ -199,7 +218,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function openGateways({ config, simulator, wrap }: ServiceOptions): { registry: GatewayRegistry; close(): Promise<void> } {
+function openGateways({ config, simulator, wrap }: ServiceOptions, breaker: BreakerOptions): { registry: GatewayRegistry; close(): Promise<void> } {
   const simulators =
     simulator === null
       ? []
@@ -208,11 +227,17 @@ function openGateways({ config, simulator, wrap }: ServiceOptions): { registry: 
           createSimulatorGateway({ slug: 'simulator_b', name: 'Simulator B', baseUrl: simulator.url, secret: simulator.secret }),
         ];
   return {
-    registry: createGatewayRegistry(simulators.map((gateway) => wrap?.gateway?.(gateway) ?? gateway), (_, mode) => mode === 'test' || config.simulator.live),
+    registry: createGatewayRegistry(simulators.map((gateway) => withBreaker(wrap?.gateway?.(gateway) ?? gateway, breaker)), (_, mode) => mode === 'test' || config.simulator.live),
     async close() {
       await Promise.all(simulators.map((gateway) => gateway.close()));
     },
   };
+}
+
+/** Who may report, and whose secret proves it. */
+function notificationSources({ simulator }: ServiceOptions): Readonly<Record<string, NotificationSource>> {
+  const simulated = simulatorNotifications(simulator?.secret ?? null);
+  return simulator === null ? {} : { simulator: simulated, simulator_b: simulated };
 }
 
 /** null when the call is let through: the pages answer a refusal in HTML. */

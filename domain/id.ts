@@ -17,6 +17,7 @@ export const idPrefixes = {
   request: 'req',
   attempt: 'att',
   cardSetup: 'css',
+  gatewayAccount: 'gwa',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 

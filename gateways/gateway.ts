@@ -61,6 +61,12 @@ export interface GatewayCall {
 /** Thrown by `vaultCard` alone, when the card surely was not kept. */
 export class VaultUnavailable extends Error {
   override readonly name = 'VaultUnavailable';
+  /** Nobody answered at all; an answer that was no use is not silence. */
+  readonly silent: boolean;
+  constructor(message: string, silent = false) {
+    super(message);
+    this.silent = silent;
+  }
 }
 /** Thrown by `vaultCard` when the gateway refuses the card data itself; `message` is safe to show. */
 export class CardRejected extends Error {

@@ -1,12 +1,14 @@
-// Which gateways there are and in which modes they may be used. Adapters are opened by composition roots and handed in.
+// Which gateways there are and in which modes they may be used. Adapters are opened by composition roots and handed in;
+// which merchant has an account where is not known here.
 import type { Mode } from '../domain/mode.ts';
+import { knownGateway } from './catalogue.ts';
 import type { Gateway } from './gateway.ts';
 
 export interface GatewayRegistry {
   /** The adapter behind a slug, for work that was begun with it, whatever the mode. */
   open(slug: string): Gateway | null;
-  /** The facts of a gateway if new payments may use it in this mode. */
-  find(slug: string, mode: Mode): { slug: string; name: string; currencies: 'all' | readonly string[] } | null;
+  /** The facts of a gateway if new payments may use it in this mode; `needsAccount`: only merchants with an enabled account. */
+  find(slug: string, mode: Mode): { slug: string; name: string; currencies: 'all' | readonly string[]; needsAccount: boolean } | null;
   nameOf(slug: string): string;
 }
 
@@ -18,8 +20,9 @@ export function createGatewayRegistry(gateways: readonly Gateway[], isUsable: (s
     find(slug, mode) {
       const gateway = bySlug.get(slug);
       if (gateway === undefined || !isUsable(slug, mode)) return null;
-      return { slug, name: gateway.name, currencies: gateway.capabilities.currencies };
+      // One nobody knows is not for everybody.
+      return { slug, name: gateway.name, currencies: gateway.capabilities.currencies, needsAccount: knownGateway(slug)?.needsAccount ?? true };
     },
-    nameOf: (slug) => bySlug.get(slug)?.name ?? slug,
+    nameOf: (slug) => bySlug.get(slug)?.name ?? knownGateway(slug)?.name ?? slug,
   };
 }

@@ -9,6 +9,7 @@ import * as requestLog from './20261121100500-request-log.ts';
 import * as rateWindowDecision from './20261121100600-rate-window-decision.ts';
 import * as payments from './20261121110000-payments.ts';
 import * as listingCounts from './20261121110100-listing-counts.ts';
+import * as gatewayAccounts from './20261121110200-gateway-accounts.ts';
 
 interface Migration {
   up(knex: Knex): Promise<unknown>;
@@ -24,6 +25,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261121100500-request-log': requestLog,
   '20261121110000-payments': payments,
   '20261121110100-listing-counts': listingCounts,
+  '20261121110200-gateway-accounts': gatewayAccounts,
   '20261121100600-rate-window-decision': rateWindowDecision,
 };
 

@@ -13,6 +13,8 @@ export interface SessionPreconditions {
   readonly defaultGateway: string;
   readonly customer: { readonly id: string; readonly name: string | null; readonly email: string | null; readonly phone: string | null } | null;
   readonly registeredHosts: readonly string[];
+  /** Gateways the merchant has an enabled account at. */
+  readonly connectedGateways: readonly string[];
 }
 
 const preconditionsStatement: Statement = {
@@ -21,7 +23,8 @@ const preconditionsStatement: Statement = {
       (select json_build_object('id', c.id, 'name', c.name, 'email', c.email, 'phone', c.phone) from customers c
         where c.merchant_id = w.merchant_id and c.mode = w.mode and (c.id = $3 or c.external_customer_id = $4)
         order by c.id = $3 desc limit 1) as customer,
-      array(select d.hostname from domains d where d.merchant_id = w.merchant_id and d.mode = w.mode and d.hostname = any($5::text[])) as registered_hosts
+      array(select d.hostname from domains d where d.merchant_id = w.merchant_id and d.mode = w.mode and d.hostname = any($5::text[])) as registered_hosts,
+      array(select g.gateway from gateway_accounts g where g.merchant_id = w.merchant_id and g.mode = w.mode and g.enabled) as connected_gateways
     from merchant_settings w join merchants m on m.id = w.merchant_id where w.merchant_id = $1 and w.mode = $2`,
 };
 

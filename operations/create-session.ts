@@ -12,6 +12,7 @@ import { checkoutUrl } from './checkout-url.ts';
 import type { Answer, OperationDeps, RequestScope } from './deps.ts';
 import { type IdempotencyClaim, idempotencyRetentionDays, IdempotencyRace } from './idempotency.ts';
 import { paymentEvent, paymentOfSession } from './payment-events.ts';
+import { usableGateway } from './usable-gateway.ts';
 
 /** A validated request; amounts in minor units. */
 export interface CreateSessionInput {
@@ -94,7 +95,7 @@ function redirects(input: CreateSessionInput): [string, string][] {
 function check(deps: OperationDeps, request: RequestScope, input: CreateSessionInput, gatewaySlug: string, known: SessionPreconditions): void {
   const errors: FieldError[] = [];
   const add = (path: string, code: string, message: string): void => void errors.push({ path, code, message });
-  const gateway = deps.gateways.find(gatewaySlug, request.mode);
+  const gateway = usableGateway(deps.gateways, gatewaySlug, request.mode, known.connectedGateways);
   if (gateway === null) {
     add('gateway', 'gateway_not_found', `There is no gateway "${gatewaySlug}" for this merchant in ${request.mode} mode.`);
   }

@@ -26,6 +26,8 @@ export interface GatewayFacts {
   readonly slug: string;
   readonly name: string;
   readonly currencies: 'all' | readonly string[];
+  /** Only merchants with an enabled account there may use it; `usableGateway` tells who may. */
+  readonly needsAccount?: boolean;
 }
 
 export interface GatewayCatalogue {

@@ -13,6 +13,8 @@ export interface Metrics {
   dropped(table: 'api_requests' | 'gateway_calls', count: number): void;
   /** Gateway calls by how they ended. */
   gatewayCall(gateway: string, kind: string, code: string, durationMs: number): void;
+  /** Whether this process holds new charges back from a gateway that does not answer. */
+  circuit(gateway: string, open: boolean): void;
   readonly registry: Registry;
 }
 
@@ -41,6 +43,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   });
   const alerts = new Counter({ name: 'alerts_total', help: 'Things an operator has to look at.', labelNames: ['kind'], registers });
   const drops = new Counter({ name: 'call_log_dropped_total', help: 'Request log rows dropped because their buffer was full.', labelNames: ['table'], registers });
+  const circuits = new Gauge({ name: 'gateway_circuit_open', help: '1 while new charges are held back from a gateway that does not answer.', labelNames: ['gateway'], registers });
   const { stuckWork } = options;
   if (stuckWork !== undefined) {
     new Gauge({
@@ -58,6 +61,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     request: (route, method, status, durationMs) => requests.observe({ method, route, status }, durationMs / 1000),
     gatewayCall: (gateway, kind, code, durationMs) => gateways.observe({ gateway, kind, code }, durationMs / 1000),
     alert: (kind) => alerts.inc({ kind }),
+    circuit: (gateway, open) => circuits.set({ gateway }, open ? 1 : 0),
     dropped: (table, count) => drops.inc({ table }, count),
   };
 }

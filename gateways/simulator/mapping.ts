@@ -10,7 +10,9 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** @throws CardRejected, VaultUnavailable */
 export function toVaultedCard(answer: CallAnswer): VaultedCard {
-  if (answer.kind !== 'answered') throw new VaultUnavailable(`the gateway did not keep the card: ${answer.reason}`);
+  if (answer.kind !== 'answered') {
+    throw new VaultUnavailable(`the gateway did not keep the card: ${answer.reason}`, answer.reason === 'timeout' || answer.reason === 'connection_refused');
+  }
   const { status, body } = answer;
   if (status === 422) throw rejection(body.field);
   const { reference, brand, last4, expiry_month: expiryMonth, expiry_year: expiryYear, fingerprint } = body;
