@@ -7,7 +7,6 @@ import type { Config } from '../platform/config.ts';
 import { createLog } from '../platform/log.ts';
 import type { Log } from '../platform/log.ts';
 import { complain } from './complain.ts';
-import { startService } from './compose.ts';
 import type { Service } from './compose.ts';
 import { keepMasterKey, lockDataDir, makeDataDir } from './data-dir.ts';
 import { demoMerchant } from './demo.ts';
@@ -75,12 +74,16 @@ async function bringUp(running: Running, config: Config, log: Log): Promise<void
   // so that it can be stopped.
   const bundling = bundledWorkflows();
   bundling.catch(() => undefined);
+  // Loading the product takes a second or two: the children start meanwhile, and a wrong setting is told before it.
+  const loading = import('./compose.ts');
+  loading.catch(() => undefined);
   const infrastructure = await startInfrastructure(config, { env: process.env, say, told });
   running.infrastructure = infrastructure;
   const applied = await migrate(infrastructure.databaseUrl);
   await bundling;
   if (running.stopping) return;
 
+  const { startService } = await loading;
   const service = await startService({
     config,
     log,

@@ -119,7 +119,7 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
     await expect(svc('merchant', 'show')).rejects.toThrow();
   });
 
-  it('goes on with the same data, also after a killed run', async () => {
+  it('goes on with the same data, also after a killed run', { timeout: 180_000 }, async () => {
     const second = run();
     await welcome(second);
     expect(runtime().demo?.test_key).toBe(testKey);
@@ -137,7 +137,7 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
     expect(children.filter(isAlive)).toEqual([]);
   });
 
-  it('names the variable of a taken port in one line, and every wrong variable at once', async () => {
+  it('names the variable of a taken port in one line, and every wrong variable at once', { timeout: 180_000 }, async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, resolve));
     const port = String((server.address() as AddressInfo).port);
