@@ -38,20 +38,23 @@ export async function startRole(options: RoleOptions): Promise<RoleProcess> {
     endedAtMs = Date.now();
   });
   const ready = `"msg":"${role} is ready"`;
-  await eventually(
+  const isReady = eventually(
     async () => {
       const text = readFileSync(logFile, 'utf8');
-      // Sweeping at its start is enough to reach some points.
-      if (point !== undefined && !child.isRunning()) return;
-      if (!child.isRunning()) throw new Error(`the ${role} ended while starting: ${child.logTail().slice(-600)}`);
+      if (!child.isRunning()) return;
       if (!text.includes(ready)) throw new Error(`the ${role} is not ready: ${child.logTail().slice(-600)}`);
-      if (role === 'api') await (await request(`${env['PUBLIC_URL']}/healthz`)).body.dump();
+      if (role === 'api') await (await request(`http://127.0.0.1:${env['PORT']}/healthz`)).body.dump();
     },
     { withinMs: 60_000, everyMs: 50 },
-  ).catch(async (error: unknown) => {
+  );
+  try {
+    await isReady;
+    // Sweeping at its start is enough to reach some points.
+    if (!child.isRunning() && point === undefined) throw new Error(`the ${role} ended while starting: ${child.logTail().slice(-600)}`);
+  } catch (error) {
     await child.stop();
     throw error;
-  });
+  }
   return {
     role,
     pid: child.pid,

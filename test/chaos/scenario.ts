@@ -19,6 +19,7 @@ export interface ScenarioRun {
   fail(what: string): void;
   /** How long something took to be right again, in milliseconds. */
   recovered(ms: number): void;
+  /** Printed at the end, equal ones counted. */
   note(what: string): void;
   /** A number in [0, 1), the same for the same seed. */
   random(): number;

@@ -41,7 +41,7 @@ export interface ChaosStack {
   control(setting: object): Promise<void>;
   /** The API on `url`. */
   startApi(): Promise<RoleProcess>;
-  /** An API on a port of its own. */
+  /** An API on a port of its own, which tells clients of `url` like the others. */
   startFaultyApi(point: FaultPoint): Promise<RoleProcess & { readonly url: string }>;
   startWorker(point?: FaultPoint): Promise<RoleProcess>;
   readonly temporal: {
@@ -122,7 +122,7 @@ export async function startChaosStack(): Promise<ChaosStack> {
     async startFaultyApi(point) {
       const own = await freePort();
       const origin = `http://127.0.0.1:${own}`;
-      return { ...(await run('api', { PORT: String(own), PUBLIC_URL: origin }, point)), url: origin };
+      return { ...(await run('api', { PORT: String(own) }, point)), url: origin };
     },
     startWorker: (point) => run('worker', {}, point),
     temporal: {

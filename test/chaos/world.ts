@@ -56,6 +56,8 @@ export interface World {
   readonly keyed: KeyedRequest[];
   /** Bodies of all answers of 400 and above. */
   readonly errorBodies: string[];
+  /** Where customers were led: what a page told them must be true. */
+  readonly told: { readonly sessionId: string; readonly status: 'completed' | 'failed' | 'cancelled' }[];
   /** A session per call, for one merchant after the other. @throws when it is not a 201 */
   createSession(fields?: object): Promise<Session>;
   /** The same request any number of times under one key; `origin` other than the usual one for a single call. */
@@ -76,6 +78,7 @@ export async function startWorld(stack: ChaosStack, options: { merchants?: numbe
   const agent = new Agent({ connections: 128, connect: { timeout: 2_000 } });
   const errorBodies: string[] = [];
   const keyed: KeyedRequest[] = [];
+  const told: World['told'] = [];
   let turn = 0;
 
   const call = async (method: 'GET' | 'POST', url: string, headers: Record<string, string>, body?: string): Promise<Reply> => {
@@ -117,6 +120,7 @@ export async function startWorld(stack: ChaosStack, options: { merchants?: numbe
     merchants,
     keyed,
     errorBodies,
+    told,
     async createSession(fields = {}) {
       const request = world.keyedCreate(fields);
       const reply = await world.send(request);
@@ -142,7 +146,13 @@ export async function startWorld(stack: ChaosStack, options: { merchants?: numbe
       if (token === undefined) return null;
       return new URLSearchParams({ form_token: token, method: 'new', email: 'buyer@example.com', number: card, expiry: '12/34', cvc: '737', name: 'Chaos Buyer' });
     },
-    post: (session, action, fields, origin) => call('POST', `${at(session, origin)}/${action}`, form, fields.toString()),
+    async post(session, action, fields, origin) {
+      const reply = await call('POST', `${at(session, origin)}/${action}`, form, fields.toString());
+      if (leadsTo.success(reply)) told.push({ sessionId: session.id, status: 'completed' });
+      if (leadsTo.failure(reply)) told.push({ sessionId: session.id, status: 'failed' });
+      if (leadsTo.cancelled(reply)) told.push({ sessionId: session.id, status: 'cancelled' });
+      return reply;
+    },
     async pay(session, card = cards.good, origin) {
       const fields = await world.openForm(session, card, origin);
       return fields === null ? { status: 0, text: 'no form', location: null, replayed: false } : world.post(session, 'pay', fields, origin);

@@ -1,4 +1,4 @@
-// V1 and V3: the gateway's ledger is the judge. Every charge in it is known here, no key and no payment is charged twice,
+// V1, V3, and V2 for customers: the gateway's ledger is the judge. Every charge in it is known here, no key and no payment is charged twice,
 // and a session is completed exactly when one charge of it was captured, for the amount that was asked.
 import type { World } from '../world.ts';
 import type { Violation } from './checker.ts';
@@ -71,6 +71,10 @@ export async function checkMoney(world: World): Promise<{ violations: Violation[
       if (!(paymentOf[row.session_status] ?? []).includes(row.status)) add('V3', `session ${row.session_id} is ${row.session_status}, its payment ${row.status}`);
     }
     if (row.session_status !== 'open' && (Number(row.open_attempts) > 0 || row.attempt_in_flight)) add('V3', `session ${row.session_id} is ${row.session_status} with an attempt still open`);
+  }
+  const statusOf = new Map(rows.map((row) => [row.session_id, row.session_status]));
+  for (const { sessionId, status } of world.told) {
+    if (statusOf.get(sessionId) !== status) add('V2', `a customer was led on as if ${sessionId} were ${status}; it is ${statusOf.get(sessionId)}`);
   }
   checkTerminal(world, rows, add);
   const counts: Record<string, number> = { sessions: rows.length, charges: charges.length, captured: taken.length };

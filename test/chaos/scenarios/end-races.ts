@@ -1,8 +1,8 @@
-// R5: paying against cancelling, and paying against the end of the session, within milliseconds. One winner each time, and
-// what the customer was told is what happened.
+// R5: paying against cancelling, and paying against the end of the session, within milliseconds. One winner each time;
+// that customers were told what happened is the checker's to see.
 import { statusesOf, untilEnded } from '../endings.ts';
 import type { Scenario, ScenarioRun } from '../scenario.ts';
-import { cards, describe, leadsTo, type Reply, type Session, sleep } from '../world.ts';
+import { cards, describe, type Reply, type Session, sleep } from '../world.ts';
 
 export const endRaces: Scenario = {
   name: 'r5',
@@ -37,7 +37,7 @@ async function payAtExpiry(run: ScenarioRun, session: Session, n: number): Promi
   if (form === null) return run.fail('the page of a session about to expire has no form');
   const aim = (n % 2 === 0 ? 0 : -250) - 5 + run.random() * 10;
   // Some requests leave early by what the way to the claim takes.
-  await sleep(session.expiresAtMs + aim - Date.now() - (n % 4 < 2 ? 0 : run.random() * 120));
+  await sleep(session.expiresAtMs + aim - Date.now() - (n % 4 < 2 ? 0 : run.random() * 400));
   await judge(run, session, await world.post(session, 'pay', form), null);
 }
 
@@ -47,11 +47,8 @@ async function judge({ stack, world, ...run }: ScenarioRun, session: Session, pa
   if (!ended.has(session.id)) return run.fail(`session ${session.id} had not ended a minute after its race`);
   const status = (await statusesOf(stack, [session.id])).get(session.id);
   if (seen.status !== 'open' && seen.status !== status) run.fail(`session ${session.id} was read as ${seen.status} and ended ${status}`);
-  if (leadsTo.success(paid) && status !== 'completed') run.fail(`a customer was told that ${session.id} is paid; it is ${status}`);
-  if (leadsTo.failure(paid) && status !== 'failed') run.fail(`a customer was told that ${session.id} failed; it is ${status}`);
-  if (cancelled !== null && leadsTo.cancelled(cancelled) && status !== 'cancelled') run.fail(`a customer was told that ${session.id} is cancelled; it is ${status}`);
-  for (const reply of cancelled === null ? [paid] : [paid, cancelled]) {
-    if (reply.status !== 303) run.fail(`a form of ${session.id} was answered ${describe(reply)}`);
-  }
+  if (paid.status !== 303) run.fail(`the pay form of ${session.id} was answered ${describe(paid)}`);
+  // 409: a payment is under way.
+  if (cancelled !== null && ![303, 409].includes(cancelled.status)) run.fail(`the cancel form of ${session.id} was answered ${describe(cancelled)}`);
   run.note(`${cancelled === null ? 'expiry' : 'cancel'}: ${status}`);
 }

@@ -1,10 +1,13 @@
-// F5: the gateway charges and its answer is lost: the connection breaks, hangs, or a 502 comes. The payment is
-// `processing` until it is looked up, never `failed`, and at most two look-ups find it.
+// F5 and what F7 has of charges: the gateway charges and its answer is lost (a reset, silence, a 502) or is not to be
+// believed. The payment is `processing` until it is looked up, never `failed`, and at most two look-ups find it.
 import type { Scenario, ScenarioRun } from '../scenario.ts';
 import { untilEnded } from '../endings.ts';
 import { cards, describe, leadsTo, type Session, sleep } from '../world.ts';
 
-const behaviours = ['lost', 'lost_hang', 'lost_502'] as const;
+const lost = ['lost', 'lost_hang', 'lost_502'] as const;
+const wrong = ['malformed', 'oversized', 'wrong_amount', 'wrong_currency'] as const;
+type Behaviour = (typeof lost)[number] | (typeof wrong)[number];
+
 /** Payments at once; the switch counts the charges it spoils. */
 const atOnce = 10;
 
@@ -12,15 +15,24 @@ export const lostAnswers: Scenario = {
   name: 'f5',
   title: "the gateway's answer is lost after charging: reset, hang, 502",
   repeats: { usual: 5, full: 200 },
-  async run(run) {
-    await Promise.all([run.stack.startApi(), run.stack.startWorker()]);
-    for (const behaviour of behaviours) {
-      for (let done = 0; done < run.repeats; done += atOnce) await round(run, behaviour, Math.min(atOnce, run.repeats - done));
-    }
-  },
+  run: (run) => through(run, lost),
 };
 
-async function round({ stack, world, ...run }: ScenarioRun, behaviour: (typeof behaviours)[number], count: number): Promise<void> {
+export const wrongAnswers: Scenario = {
+  name: 'f7',
+  title: 'the gateway answers a charge with broken or 10 MB JSON, another amount or currency',
+  repeats: { usual: 2, full: 50 },
+  run: (run) => through(run, wrong),
+};
+
+async function through(run: ScenarioRun, behaviours: readonly Behaviour[]): Promise<void> {
+  await Promise.all([run.stack.startApi(), run.stack.startWorker()]);
+  for (const behaviour of behaviours) {
+    for (let done = 0; done < run.repeats; done += atOnce) await round(run, behaviour, Math.min(atOnce, run.repeats - done));
+  }
+}
+
+async function round({ stack, world, ...run }: ScenarioRun, behaviour: Behaviour, count: number): Promise<void> {
   const sessions: Session[] = [];
   for (let n = 0; n < count; n++) sessions.push(await world.createSession());
   const ids = sessions.map((session) => session.id);
