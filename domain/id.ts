@@ -16,6 +16,7 @@ export const idPrefixes = {
   key: 'key',
   request: 'req',
   attempt: 'att',
+  operation: 'op',
   cardSetup: 'css',
   gatewayAccount: 'gwa',
 } as const;

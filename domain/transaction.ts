@@ -31,6 +31,8 @@ export const transactionTransitions = [
   { from: 'processing', to: 'requires_action', by: 'look-up finds a pending authentication' },
   { from: 'processing', to: 'expired', by: 'look-up finds it cancelled' },
   { from: 'authorized', to: 'captured', by: 'capture' },
+  { from: 'authorized', to: 'processing', by: 'the answer to a capture or void is lost' },
+  { from: 'processing', to: 'voided', by: 'look-up finds the void' },
   { from: 'authorized', to: 'voided', by: 'void' },
   { from: 'authorized', to: 'expired', by: 'not captured within 7 days' },
   { from: 'captured', to: 'partially_refunded', by: 'refund of a part' },
@@ -48,3 +50,8 @@ export const attemptStatuses = ['requested', 'claimed', 'requires_action', 'unkn
 export type AttemptStatus = (typeof attemptStatuses)[number];
 /** At most one attempt per payment is in one of these (a partial unique index holds it). */
 export const openAttemptStatuses = ['requested', 'claimed', 'requires_action', 'unknown'] as const;
+
+/** Milliseconds after which an authorisation nobody captured lapses (ADR 0008). */
+export const authorizationLapseMs = 7 * 24 * 60 * 60_000;
+/** Refunds a payment may have. */
+export const maxRefunds = 50;

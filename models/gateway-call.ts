@@ -10,3 +10,15 @@ const sentAgainStatement: Statement = {
 export async function markSentAgain(db: Database, attemptId: string): Promise<void> {
   await db.runAlone(sentAgainStatement, [attemptId]);
 }
+
+const sentAgainStatements = {
+  charge: sentAgainStatement,
+  capture: { name: 'mark-operation-sent-again', text: `update payment_operations set sent_at = clock_timestamp() where id = $1 and status in ('claimed', 'unknown')` },
+  void: { name: 'mark-operation-sent-again', text: `update payment_operations set sent_at = clock_timestamp() where id = $1 and status in ('claimed', 'unknown')` },
+  refund: { name: 'mark-refund-sent-again', text: `update refunds set sent_at = clock_timestamp() where id = $1 and step in ('claimed', 'unknown')` },
+} as const satisfies Record<string, Statement>;
+
+/** The same for the operations that need no page. */
+export async function markOperationSentAgain(db: Database, kind: keyof typeof sentAgainStatements, id: string): Promise<void> {
+  await db.runAlone(sentAgainStatements[kind], [id]);
+}

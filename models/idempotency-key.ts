@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import type { Scope } from '../domain/mode.ts';
 import { camelRow } from './base.ts';
+import type { ReservedOperation } from './begin-claim.ts';
 import type { Database, Statement } from './database.ts';
 
 export interface IdempotencyRow {
@@ -15,6 +16,8 @@ export interface IdempotencyRow {
   /** Whether the call that holds the key is still waiting, by Postgres' clock. */
   readonly leased: boolean;
   readonly expired: boolean;
+  /** The operation the key stands for while it is in progress; `{}` when it stands for none. */
+  readonly reserved: ReservedOperation | Record<string, never>;
   readonly resourceType: string | null;
   readonly resourceId: string | null;
   readonly responseStatus: number | null;
@@ -24,7 +27,7 @@ export interface IdempotencyRow {
 }
 
 const columns = `key, method, path, fingerprint, status, lease_until, coalesce(lease_until > clock_timestamp(), false) as leased,
-  expires_at <= now() as expired, resource_type, resource_id, response_status, sealed_body, created_at, expires_at`;
+  expires_at <= now() as expired, reserved, resource_type, resource_id, response_status, sealed_body, created_at, expires_at`;
 
 const findStatement: Statement = {
   name: 'find-idempotency-key',
@@ -123,4 +126,36 @@ const dropStatement: Statement = {
 /** For the sweep: forgets keys after their 30 days, at most `limit` at once. */
 export async function dropExpiredIdempotencyKeys(db: Database, limit: number): Promise<void> {
   await db.runAlone(dropStatement, [limit]);
+}
+
+const releaseStatement: Statement = {
+  name: 'release-idempotency-lease',
+  text: `update idempotency_keys set lease_until = null where merchant_id = $1 and mode = $2 and key = $3 and status = 'in_progress'`,
+};
+
+/** The call that held the key gives up waiting; the operation goes on and a retry attaches to it. */
+export async function releaseLease(db: Database, scope: Scope, key: string): Promise<void> {
+  await db.runAlone(releaseStatement, [scope.merchantId, scope.mode, key]);
+}
+
+const takeLeaseStatement: Statement = {
+  name: 'take-idempotency-lease',
+  text: `update idempotency_keys set lease_until = clock_timestamp() + $4 * interval '1 millisecond'
+    where merchant_id = $1 and mode = $2 and key = $3 and status = 'in_progress' and coalesce(lease_until <= clock_timestamp(), true) returning key`,
+};
+
+/** For a retry that attaches to the operation of its key. @returns false when another call waits already */
+export async function takeLease(db: Database, scope: Scope, key: string, leaseMs: number): Promise<boolean> {
+  return (await db.runAlone<object>(takeLeaseStatement, [scope.merchantId, scope.mode, key, leaseMs])).length === 1;
+}
+
+const abandonedStatement: Statement = {
+  name: 'abandoned-idempotency-keys',
+  text: `select merchant_id, mode, key, reserved from idempotency_keys
+    where status = 'in_progress' and reserved ? 'operationId' and coalesce(lease_until < now() - interval '5 seconds', true) order by created_at limit $1`,
+};
+
+/** Keys in progress whose call waits no longer. Unscoped: sweep. */
+export async function abandonedKeys(db: Database, limit: number): Promise<(Scope & { key: string; reserved: ReservedOperation })[]> {
+  return (await db.run<object>(abandonedStatement, [limit])).map((row) => camelRow<Scope & { key: string; reserved: ReservedOperation }>(row));
 }

@@ -1,4 +1,5 @@
 // An idempotency key on its way into the statement that writes the effect, so that key, effect and answer commit together.
+import type { ReservedOperation } from '../models/begin-claim.ts';
 import type { Answer } from './deps.ts';
 
 /** Days an idempotency key and its answer are remembered. */
@@ -12,6 +13,8 @@ export interface IdempotencyClaim {
   readonly fingerprint: string;
   /** Encrypts an answer's body for storage. */
   readonly seal: (body: string) => string;
+  /** The operation an earlier call of the same request began and nobody waits for: attach to it, begin nothing. */
+  readonly resumes?: ReservedOperation;
 }
 
 /** The key was taken by another request between the look-up and the write; nothing was written. Look it up again. */

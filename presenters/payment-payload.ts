@@ -55,3 +55,8 @@ export function presentPayment(payment: PaymentFacts, failure?: PaymentFailure) 
     ...(failure === undefined ? {} : { failure }),
   };
 }
+
+/** `payment.voided`: the payload and why and when it was voided. */
+export function presentVoid(payment: PaymentFacts, reason: string | null, voidedAt: Date) {
+  return { ...presentPayment(payment), void: { reason, voided_at: voidedAt.toISOString() } };
+}

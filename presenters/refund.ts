@@ -1,5 +1,6 @@
 // A refund as merchants see it, by itself and in the history of its payment. A pure function of rows.
 import type { RefundRow } from '../models/refund.ts';
+import { type PaymentFacts, presentPayment } from './payment-payload.ts';
 
 /** The payment's sums as they stand now, in minor units. */
 export interface RefundTotals {
@@ -30,5 +31,14 @@ export function presentRefund(refund: RefundRow, payment: RefundTotals) {
     metadata: refund.metadata,
     created_at: refund.createdAt.toISOString(),
     completed_at: refund.completedAt?.toISOString() ?? null,
+  };
+}
+
+/** Inside an event: the version 3 payload of the payment, what was refunded of it so far, and this refund. */
+export function presentRefundEvent(payment: PaymentFacts, amountRefundedMinor: number, refund: RefundRow) {
+  return {
+    ...presentPayment(payment),
+    amount_refunded: amountRefundedMinor,
+    refund: { id: refund.id, amount: refund.amount, type: refund.type, reason: refund.reason, status: refund.status },
   };
 }

@@ -6,9 +6,42 @@ export type TaskQueue = keyof typeof taskQueues;
 
 export const workflowTypes = {
   checkoutSession: 'checkoutSession',
+  chargePayment: 'chargePayment',
+  capturePayment: 'capturePayment',
+  voidPayment: 'voidPayment',
+  refundPayment: 'refundPayment',
+  lapseAuthorization: 'lapseAuthorization',
   webhookDelivery: 'webhookDelivery',
   sweep: 'sweep',
 } as const;
+
+/** The operations that move money on a payment without a page. */
+export const moneyKinds = ['charge', 'capture', 'void', 'refund'] as const;
+export type MoneyKind = (typeof moneyKinds)[number];
+
+/** Input of the money workflows; the workflow id is the payment's for a charge, else the operation's. */
+export interface MoneyInput {
+  readonly kind: MoneyKind;
+  /** The attempt, operation or refund. */
+  readonly operationId: string;
+  readonly transactionId: string;
+}
+
+/** How an operation stands after a step. */
+export type MoneyResult =
+  | { readonly state: 'settled'; readonly outcome: string }
+  /** The gateway's answer is not known, or the gateway itself still works on it. UTC milliseconds. */
+  | { readonly state: 'waiting'; readonly why: 'unknown' | 'pending'; readonly nextLookAtMs: number };
+
+/** Update of the money workflows: somebody has a reason to look now. */
+export const lookUpUpdate = 'lookUp';
+
+/** Input of `lapseAuthorization`; the workflow id is `{payment}:lapse`. */
+export interface LapseInput {
+  readonly transactionId: string;
+  /** UTC milliseconds. */
+  readonly lapsesAtMs: number;
+}
 
 /** Input of `checkoutSession`; the workflow id is the session id. */
 export interface CheckoutSessionInput {

@@ -2,6 +2,7 @@
 // effect, and refusals for a state remembered. The rows decide; two calls at once meet in Postgres.
 import { DomainError, errorCatalogue } from '../../domain/errors.ts';
 import { findIdempotencyKey, freeKey, type IdempotencyRow } from '../../models/idempotency-key.ts';
+import type { ReservedOperation } from '../../models/begin-claim.ts';
 import type { Answer, OperationDeps } from '../../operations/deps.ts';
 import { type IdempotencyClaim, IdempotencyRace } from '../../operations/idempotency.ts';
 import { isStored, storeRefusal } from '../../operations/with-idempotency.ts';
@@ -62,7 +63,7 @@ export async function runIdempotently(
       if (row.status === 'completed') return replay(deps, context, row);
       if (row.leased) throw new DomainError('idempotency_in_progress', 'The first request with this Idempotency-Key is still being worked on.', { retryAfterSeconds: 1 });
       // Its call died: this one takes over, under the fingerprint the row has (its key may be an older one of the ring).
-      claim = { ...claim, fingerprint: row.fingerprint };
+      claim = { ...claim, fingerprint: row.fingerprint, ...('operationId' in row.reserved ? { resumes: row.reserved as ReservedOperation } : {}) };
     }
     try {
       return { ...(await remembered(deps, request, claim, run)), replayed: false };
