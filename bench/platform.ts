@@ -77,7 +77,7 @@ export async function startPlatform(options: { receiverUrl: string; profile: str
 function startService(dataDir: string, profile: string | null): ChildProcess {
   const log = openSync(join(dataDir, 'start.log'), 'a');
   if (profile !== null) mkdirSync(profile, { recursive: true });
-  const child = spawn(process.execPath, [...(profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`]), '--import', 'tsx', join(root, 'cli/start.ts')], {
+  const child = spawn(process.execPath, [...(profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`]), ...startArguments()], {
     cwd: root,
     detached: true,
     stdio: ['ignore', log, log],
@@ -96,6 +96,14 @@ function startService(dataDir: string, profile: string | null): ChildProcess {
   });
   closeSync(log);
   return child;
+}
+
+/** What `npm start` gives to Node, flags included. */
+function startArguments(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  const [command, ...args] = scripts.start.split(' ');
+  if (command !== 'node') throw new Error('npm start is expected to be one call of node');
+  return args;
 }
 
 async function untilReady(service: ChildProcess, dataDir: string): Promise<Runtime> {
