@@ -88,3 +88,11 @@ export interface CancelledOutcome {
 
 /** What a look-up can say. `unknown` and `unreached` both mean "ask again later". */
 export type LookupOutcome = ChargeOutcome | NotFoundOutcome | CancelledOutcome;
+
+/** What a capture, void or refund can come to. */
+export type OperationOutcome =
+  | { readonly kind: 'succeeded'; readonly gatewayOperationId: string; readonly amountMinor: number; readonly currency: string }
+  | { readonly kind: 'pending'; readonly gatewayOperationId: string; readonly amountMinor: number; readonly currency: string }
+  | { readonly kind: 'failed'; readonly failureCode: string; readonly message: string }
+  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'unreached'; readonly reason: string };

@@ -1,7 +1,9 @@
 // The port every payment gateway stands behind. An adapter talks to its provider and maps answers onto
 // domain/gateway-outcome.ts; it never touches the database and never decides what happens next.
 import type { Pan } from '../domain/card.ts';
-import type { ChargeOutcome, LookupOutcome } from '../domain/gateway-outcome.ts';
+import type { ChargeOutcome, LookupOutcome, OperationOutcome } from '../domain/gateway-outcome.ts';
+
+export type { OperationOutcome } from '../domain/gateway-outcome.ts';
 
 /** What a gateway can do, declared by itself and relied upon by everything else. */
 export interface GatewayCapabilities {
@@ -58,6 +60,11 @@ export interface GatewayCall {
   readonly signal?: AbortSignal;
 }
 
+export interface VaultOptions {
+  /** The card is kept for later charges, not for one that follows at once. */
+  readonly save?: boolean;
+}
+
 /** Thrown by `vaultCard` alone, when the card surely was not kept. */
 export class VaultUnavailable extends Error {
   override readonly name = 'VaultUnavailable';
@@ -84,7 +91,7 @@ export interface Gateway {
   readonly capabilities: GatewayCapabilities;
 
   /** Hands the card to the gateway. Moves no money. @throws VaultUnavailable, CardRejected */
-  vaultCard(card: Pan, call: GatewayCall): Promise<VaultedCard>;
+  vaultCard(card: Pan, call: GatewayCall, options?: VaultOptions): Promise<VaultedCard>;
   /** One attempt, one network call; never throws for anything the network or the gateway does. */
   charge(request: ChargeRequest, call: GatewayCall): Promise<ChargeOutcome>;
   /** What became of the charge with this key. Never throws. */
@@ -109,10 +116,3 @@ export interface OperationRequest {
   readonly reference: string;
   readonly gatewayTransactionId: string;
 }
-
-export type OperationOutcome =
-  | { readonly kind: 'succeeded'; readonly gatewayOperationId: string; readonly amountMinor: number; readonly currency: string }
-  | { readonly kind: 'pending'; readonly gatewayOperationId: string; readonly amountMinor: number; readonly currency: string }
-  | { readonly kind: 'failed'; readonly failureCode: string; readonly message: string }
-  | { readonly kind: 'unknown'; readonly reason: string }
-  | { readonly kind: 'unreached'; readonly reason: string };

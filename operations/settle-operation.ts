@@ -1,6 +1,6 @@
 // Turns what the gateway said of a capture or a void into the payment's new state with its events, in one compare-and-set.
 import { lookupWaitMs, unreachableLookupWaitMs } from '../domain/reconcile-schedule.ts';
-import type { OperationOutcome } from '../gateways/gateway.ts';
+import type { OperationOutcome } from '../domain/gateway-outcome.ts';
 import { type OperationContext, type OperationSettlement, type OperationStatus, readOperation, writeOperationSettlement } from '../models/payment-operation.ts';
 import { presentVoid } from '../presenters/payment-payload.ts';
 import type { MoneyResult } from '../temporal/contract.ts';

@@ -1,7 +1,7 @@
 // Turns what the gateway said of a refund into the refund's and the payment's new state with their events, in one
 // compare-and-set. A refund is final only when it has succeeded or failed; until then its amount is held.
 import { lookupWaitMs, unreachableLookupWaitMs } from '../domain/reconcile-schedule.ts';
-import type { OperationOutcome } from '../gateways/gateway.ts';
+import type { OperationOutcome } from '../domain/gateway-outcome.ts';
 import type { NewEvent } from '../models/outbox.ts';
 import { readRefund, type RefundContext, type RefundSettlement, type RefundStep, writeRefundSettlement } from '../models/refund-moves.ts';
 import { presentRefundEvent } from '../presenters/refund.ts';
