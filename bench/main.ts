@@ -101,7 +101,7 @@ function singles(on: Platform, parts: RowParts): readonly (readonly [string, () 
 
 function git(...args: string[]): string {
   try {
-    return execFileSync('git', args, { encoding: 'utf8' }).trim();
+    return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   } catch {
     return 'unknown';
   }
