@@ -4,11 +4,15 @@ import { deliveriesWithoutWorkflow, markDeliveryWorkflows, takeOverdueDeliveries
 import { deleteOldEvents } from '../models/event.ts';
 import { dropOldNotifications } from '../models/gateway-notification.ts';
 import { dropExpiredIdempotencyKeys } from '../models/idempotency-key.ts';
+import { foldListingCounts } from '../models/listing-count.ts';
 import { dropIdleRateWindows } from '../models/rate-window.ts';
 import { dropOldCalls } from '../models/request-log.ts';
+import { authorizationsWithoutWorkflow, markLapseStarted, stuckMoneyOperations } from '../models/payment-lapse.ts';
 import { overdueSessions, sessionsWithoutWorkflow, stuckAttempts } from '../models/session-moves.ts';
+import { finishAbandonedKeys } from '../operations/carry-out.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import type { WebhookDeliveryInput } from '../temporal/contract.ts';
+import type { PaymentDoor } from '../temporal/payment-door.ts';
 import type { SessionDoor } from '../temporal/session-door.ts';
 
 export interface SweepActivities {
@@ -19,12 +23,15 @@ export interface SweepActivities {
 export interface SweepDeps {
   readonly operations: OperationDeps;
   readonly sessions: SessionDoor;
+  readonly payments: PaymentDoor;
   readonly startDelivery: (input: WebhookDeliveryInput) => Promise<void>;
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
 /** A run stays well under its minute; what is left is the next run's. */
 const batch = 500;
+/** Deltas of listing totals; one statement, which keeps pace with a thousand payments a second. */
+const foldedAtOnce = 20_000;
 /** Calls to Temporal at once: the sweep must not crowd out customers. */
 const parallel = 16;
 
@@ -40,6 +47,14 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       inBatches(await sessionsWithoutWorkflow(db, batch), (session) => (session.attemptInFlight ? sessions.resumeSession(session) : sessions.startSession(session))),
     stuck_attempts: async () => inBatches(await stuckAttempts(db, batch), (row) => sessions.pay(row, row.attemptId)),
     overdue_sessions: async () => inBatches(await overdueSessions(db, batch), (session) => sessions.resumeSession(session)),
+    stuck_operations: async () =>
+      inBatches(await stuckMoneyOperations(db, batch), (row) => deps.payments.start(row, { kind: row.kind, operationId: row.operationId, transactionId: row.id })),
+    unwatched_authorizations: async () =>
+      inBatches(await authorizationsWithoutWorkflow(db, batch), async (row) => {
+        await deps.payments.startLapse(row, { transactionId: row.id, lapsesAtMs: (row.lapsesAt ?? row.readAt).getTime() });
+        await markLapseStarted(db, [row.id]);
+      }),
+    unfinished_keys: () => finishAbandonedKeys(operations, batch),
     overdue_deliveries: async () => {
       const leased = await takeOverdueDeliveries(db, batch);
       operations.offerDeliveries(leased);
@@ -50,6 +65,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
         await deps.startDelivery(delivery);
         await markDeliveryWorkflows(db, [delivery.deliveryId]);
       }),
+    listing_counts: () => uncounted(foldListingCounts(db, foldedAtOnce)),
     expired_keys: () => uncounted(dropExpiredIdempotencyKeys(db, batch)),
     idle_rate_windows: () => uncounted(dropIdleRateWindows(db, batch)),
     old_events: () => uncounted(deleteOldEvents(db, batch)),

@@ -1,4 +1,6 @@
 // What the API receives from its composition root. Handlers see all of it as `deps`.
+import type { MoneyDeps } from '../operations/carry-out.ts';
+import type { CardVault } from '../gateways/vault.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import type { CallLog } from '../operations/call-log.ts';
 import type { Log } from '../platform/log.ts';
@@ -9,6 +11,10 @@ import type { GatewayNotificationDeps } from './gateway-notifications.ts';
 export interface ApiDeps {
   readonly operations: OperationDeps;
   readonly temporal: SessionDoor;
+  /** For requests that move money. */
+  readonly money: MoneyDeps;
+  /** Keeps cards that come in a request. */
+  readonly vault: CardVault;
   readonly config: ApiConfig;
   readonly log: Log;
   /** Metrics and the request log. */

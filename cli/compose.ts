@@ -2,9 +2,10 @@
 // in one process, `npm run api` and `npm run worker` one each.
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import { createCheckoutSessionActivities } from '../activities/checkout-session.ts';
+import { createCheckoutSessionActivities, type GatewayCallRecord } from '../activities/checkout-session.ts';
 import { asActivities } from '../activities/failure.ts';
 import { lookUpUnknown } from '../activities/look-up-unknown.ts';
+import { createPaymentActivities } from '../activities/payment.ts';
 import { createSweepActivities } from '../activities/sweep.ts';
 import { createWebhookActivities } from '../activities/webhook-delivery.ts';
 import { createApp, type App } from '../api/app.ts';
@@ -16,11 +17,13 @@ import { type BreakerOptions, withBreaker } from '../gateways/breaker.ts';
 import type { Gateway } from '../gateways/gateway.ts';
 import { createNotificationVerifier, type NotificationSource, simulatorNotifications } from '../gateways/notification.ts';
 import { createGatewayRegistry, type GatewayRegistry } from '../gateways/registry.ts';
+import { createCardVault } from '../gateways/vault.ts';
 import { createSimulatorGateway } from '../gateways/simulator/gateway.ts';
 import { type Database, openDatabase } from '../models/database.ts';
 import { markSessionsStarted } from '../models/session-create.ts';
 import { countStuckWork } from '../models/stuck-work.ts';
 import { type CallLog, createCallLog } from '../operations/call-log.ts';
+import type { MoneyDeps } from '../operations/carry-out.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { createCheckoutDoor } from '../pages/checkout/checkout-door.ts';
 import { createPagesRouter } from '../pages/routes.ts';
@@ -31,8 +34,10 @@ import { createMetrics, type Metrics, type MetricsServer, startMetricsServer } f
 import { ulid } from '../platform/ulid.ts';
 import { createDeliveryDoor } from '../temporal/delivery-door.ts';
 import { createLookUpDoor } from '../temporal/look-up-door.ts';
+import { createPaymentDoor } from '../temporal/payment-door.ts';
 import { createSessionDoor, type SessionDoor } from '../temporal/session-door.ts';
 import { arePollersThere, isTemporalThere } from '../temporal/readiness.ts';
+import { createSettleSignals } from '../temporal/settle-signals.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
 import { createTargetCheck } from '../webhooks/url-guard.ts';
 import { watchEpoch } from '../workers/epoch-watch.ts';
@@ -130,7 +135,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     gateways: gateways.registry,
     checkTarget: createTargetCheck({ allowLoopback: config.webhookAllowLoopback }),
   };
-  const sweep = createSweepActivities({ operations, sessions, startDelivery, log });
+  // A caller waits for its own settle when the work is done in this process: then starts are eager too.
+  const signals = roles.api && roles.worker ? createSettleSignals() : null;
+  const payments = createPaymentDoor({ client, queuePrefix, signals, onUnavailable });
+  const money: MoneyDeps = { ...operations, perform: (payment, reserved, waitMs) => payments.carryOut(payment, reserved, waitMs) };
+  const sweep = createSweepActivities({ operations, sessions, payments, startDelivery, log });
+
+  const recordGatewayCall = (call: GatewayCallRecord): void => {
+    metrics.gatewayCall(call.gateway, call.kind, call.code, call.durationMs);
+    calls.recordGatewayCall(call);
+  };
 
   let stopWorkers = async (): Promise<void> => undefined;
   let stopWatch = (): void => undefined;
@@ -146,11 +160,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
           ...createCheckoutSessionActivities({
             operations,
             gateways: gateways.registry,
-            recordGatewayCall: (call) => {
-              metrics.gatewayCall(call.gateway, call.kind, call.code, call.durationMs);
-              calls.recordGatewayCall(call);
-            },
+            recordGatewayCall,
             alert,
+            signal: shutdown.signal,
+          }),
+          ...createPaymentActivities({
+            operations,
+            gateways: gateways.registry,
+            recordGatewayCall,
+            alert,
+            settled: (operationId) => signals?.settled(operationId),
             signal: shutdown.signal,
           }),
           ...sweep,
@@ -171,16 +190,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       { name: 'workers', check: () => arePollersThere(client, queuePrefix) },
     ];
     const gatewayNotifications = { db, lookUp, log, verifier: createNotificationVerifier(notificationSources(options)) };
-    app = createApp({ operations, temporal: sessions, config, log, record: { metrics, calls }, readiness, gatewayNotifications }, (limits) =>
+    app = createApp({ operations, temporal: sessions, vault: createCardVault(gateways.registry), money, config, log, record: { metrics, calls }, readiness, gatewayNotifications }, (limits) =>
       createPagesRouter({
         checkout: createCheckoutDoor({
           operations,
           gateways: gateways.registry,
           temporal: sessions,
-          recordVault: (call) => {
-            metrics.gatewayCall(call.gateway, 'vault', call.code, call.durationMs);
-            calls.recordGatewayCall({ ...call, kind: 'vault', createdAt: new Date() });
-          },
+          recordVault: (call) => recordGatewayCall({ ...call, kind: 'vault', createdAt: new Date() }),
         }),
         keyRing,
         https: config.publicUrl.startsWith('https:'),

@@ -32,7 +32,7 @@ const pageStatement: Statement = {
         select coalesce(json_agg(json_build_object('id', k.id, 'brand', k.brand, 'last4', k.last4, 'expiryMonth', k.expiry_month, 'expiryYear', k.expiry_year)
           order by k.created_at desc), '[]')
         from payment_tokens k where k.customer_id = s.customer_id and k.merchant_id = s.merchant_id and k.mode = s.mode
-          and k.gateway = s.gateway and k.status = 'active') end as saved_cards
+          and k.gateway = s.gateway and k.status = 'active' and (s.token_only is null or k.id = s.token_only)) end as saved_cards
     from checkout_sessions s join transactions t on t.id = s.transaction_id
     join merchants m on m.id = s.merchant_id join merchant_settings w on w.merchant_id = s.merchant_id and w.mode = s.mode
     where s.id = $1`,
@@ -55,7 +55,7 @@ const savedCardStatement: Statement = {
   name: 'read-saved-card-of-session',
   text: `select k.id, k.brand, k.last4, k.expiry_month, k.expiry_year, k.fingerprint, k.sealed_reference
     from payment_tokens k join checkout_sessions s on s.customer_id = k.customer_id and s.merchant_id = k.merchant_id and s.mode = k.mode
-    where s.id = $1 and k.id = $2 and k.gateway = s.gateway and k.status = 'active'`,
+    where s.id = $1 and k.id = $2 and k.gateway = s.gateway and k.status = 'active' and (s.token_only is null or k.id = s.token_only)`,
 };
 
 /** An active card of the session's own customer at the session's gateway, or null. */

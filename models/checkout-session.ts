@@ -52,6 +52,8 @@ export interface SessionRow {
   readonly originDomain: string | null;
   readonly recoveredFrom: string | null;
   readonly transactionId: string;
+  /** The only saved card this session may charge: it finishes a payment that needs the customer's authentication. */
+  readonly tokenOnly: string | null;
   readonly attemptInFlight: boolean;
   readonly eventSequence: number;
   readonly expiresAt: Date;
@@ -84,7 +86,7 @@ export class CheckoutSession extends BaseModel {
 
 const sessionColumns = `s.id, s.merchant_id, s.mode, s.status, s.amount, s.currency, s.description, s.success_url, s.failure_url,
   s.cancel_url, s.line_items, s.subtotal, s.tax_name, s.tax_rate, s.tax_amount, s.metadata, s.gateway, s.source, s.order_id, s.locale,
-  s.customer_id, s.customer, s.save_payment_method, s.capture, s.origin_domain, s.recovered_from, s.transaction_id,
+  s.customer_id, s.customer, s.save_payment_method, s.capture, s.origin_domain, s.recovered_from, s.transaction_id, s.token_only,
   s.attempt_in_flight, s.event_sequence, s.expires_at, s.completed_at, s.workflow_started_at, s.created_at`;
 const transactionColumns = `t.status as t_status, t.receipt_number as t_receipt_number, t.card_brand as t_card_brand,
   t.card_last4 as t_card_last4, t.gateway_transaction_id as t_gateway_transaction_id, t.token_id as t_token_id, t.tried_at as t_tried_at,

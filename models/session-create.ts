@@ -72,13 +72,13 @@ const createStatement: Statement = {
         source text, "orderId" text, locale text, "customerId" text, customer jsonb, "savePaymentMethod" boolean, capture boolean,
         "originDomain" text, "recoveredFrom" text, "transactionId" text, "expiresAt" timestamptz, "createdAt" timestamptz)
       where ($5::jsonb ->> 'key') is null or exists (select from claim)
-      returning id, merchant_id, mode, amount, currency, source, description, order_id, metadata, origin_domain, customer_id, customer, gateway, transaction_id, created_at
+      returning id, merchant_id, mode, amount, currency, source, description, order_id, metadata, origin_domain, customer_id, customer, gateway, capture, transaction_id, created_at
     ),
     payment as (
       insert into transactions (id, merchant_id, mode, session_id, amount, currency, source, description, order_id, metadata, origin_domain,
-        customer_id, customer_name, customer_email, customer_phone, gateway, receipt_number, event_sequence, created_at, updated_at)
+        customer_id, customer_name, customer_email, customer_phone, gateway, receipt_number, capture, event_sequence, created_at, updated_at)
       select transaction_id, merchant_id, mode, id, amount, currency, source, description, order_id, metadata, origin_domain,
-        customer_id, customer ->> 'name', customer ->> 'email', customer ->> 'phone', gateway, $7, 1, created_at, created_at
+        customer_id, customer ->> 'name', customer ->> 'email', customer ->> 'phone', gateway, $7, capture, 1, created_at, created_at
       from session
       returning merchant_id, mode
     ),

@@ -23,6 +23,8 @@ export interface Settlement {
     readonly tried: boolean;
     readonly authorizedAt: Date | null;
     readonly capturedAt: Date | null;
+    /** When an authorisation lapses. */
+    readonly lapsesAt: Date | null;
     readonly tokenId: string | null;
     readonly customer: { readonly id: string | null; readonly name: string | null; readonly email: string | null; readonly phone: string | null };
     readonly card: { readonly brand: string; readonly last4: string; readonly expiryMonth: number; readonly expiryYear: number };
@@ -78,12 +80,12 @@ const settleStatement: Statement = {
     payment as (
       update transactions t set status = n.status, amount_captured = n."amountCapturedMinor", gateway_transaction_id = n."gatewayTransactionId",
         failure = n.failure, event_sequence = n.sequence, tried_at = case when n.tried then coalesce(t.tried_at, clock_timestamp()) else t.tried_at end,
-        authorized_at = n."authorizedAt", captured_at = n."capturedAt", token_id = n."tokenId",
+        authorized_at = n."authorizedAt", captured_at = n."capturedAt", due_at = n."lapsesAt", token_id = n."tokenId",
         customer_id = n.customer ->> 'id', customer_name = n.customer ->> 'name', customer_email = n.customer ->> 'email', customer_phone = n.customer ->> 'phone',
         card_brand = n.card ->> 'brand', card_last4 = n.card ->> 'last4', card_expiry_month = (n.card ->> 'expiryMonth')::smallint,
         card_expiry_year = (n.card ->> 'expiryYear')::smallint, updated_at = clock_timestamp()
       from guard g, input, jsonb_to_record(j -> 'payment') as n(status text, "amountCapturedMinor" bigint, "gatewayTransactionId" text, failure jsonb,
-        sequence integer, tried boolean, "authorizedAt" timestamptz, "capturedAt" timestamptz, "tokenId" text, customer jsonb, card jsonb)
+        sequence integer, tried boolean, "authorizedAt" timestamptz, "capturedAt" timestamptz, "lapsesAt" timestamptz, "tokenId" text, customer jsonb, card jsonb)
       where t.id = g.transaction_id
       returning t.merchant_id, t.mode
     ),
@@ -123,7 +125,7 @@ const endStatement: Statement = {
     ),
     payment as (
       update transactions t set status = 'expired', updated_at = clock_timestamp()
-      from guard g where t.id = g.transaction_id and t.status = 'pending'
+      from guard g where t.id = g.transaction_id and t.status in ('pending', 'requires_action')
       returning t.id
     ),
     ${outboxCtes('session', 5)}
@@ -215,6 +217,7 @@ export async function stuckAttempts(db: Database, limit: number): Promise<(Start
 export async function forgetStartedWorkflows(db: Database): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw(`update checkout_sessions set workflow_started_at = null where status = 'open' and workflow_started_at is not null`);
+    await trx.raw(`update transactions set workflow_started_at = null where status = 'authorized' and workflow_started_at is not null`);
     await trx.raw(`update deliveries set workflow_started_at = null where status in ('pending', 'sending', 'retrying') and workflow_started_at is not null`);
   });
 }

@@ -7,7 +7,7 @@ import { hostOf } from '../domain/redirect-url.ts';
 import type { LineItem, SessionCustomer, SessionRow } from '../models/checkout-session.ts';
 import { insertSession, readSessionPreconditions, type SessionPreconditions, type StoredClaim } from '../models/session-create.ts';
 import type { StartableSession } from '../models/session-moves.ts';
-import { presentCreatedSession } from '../presenters/checkout-session.ts';
+import { presentCreatedSession, presentReservedPayment } from '../presenters/checkout-session.ts';
 import { checkoutUrl } from './checkout-url.ts';
 import type { Answer, OperationDeps, RequestScope } from './deps.ts';
 import { type IdempotencyClaim, idempotencyRetentionDays, IdempotencyRace } from './idempotency.ts';
@@ -37,6 +37,10 @@ export interface CreateSessionInput {
   readonly savePaymentMethod: boolean;
   readonly locale: string | null;
   readonly recoveredFrom: string | null;
+  /** false only authorises the payment. */
+  readonly capture: boolean;
+  /** What the caller asked for: the answer shows the session, or the payment reserved for it. */
+  readonly asked: 'session' | 'payment';
 }
 
 export interface CreatedSession {
@@ -68,7 +72,8 @@ export async function createSession(deps: OperationDeps, request: RequestScope, 
   };
   const payment = paymentOfSession(deps, session, receiptNumber, { status: 'pending', capturedAt: null, tokenId: null, cardBrand: null, cardLast4: null, customer });
   const events = [paymentEvent(deps, 'payment.created', payment, 1, request.now)];
-  const answer = { status: 201, body: JSON.stringify(presentCreatedSession(session, checkoutUrl(deps, session.id))) };
+  const present = input.asked === 'payment' ? presentReservedPayment : presentCreatedSession;
+  const answer = { status: 201, body: JSON.stringify(present(session, checkoutUrl(deps, session.id))) };
 
   const leased = await insertSession(deps.db, session, receiptNumber, claim === null ? null : storedClaim(claim, answer), events);
   if (leased === null) throw new IdempotencyRace('the key was taken by another request');
@@ -147,10 +152,11 @@ function buildSession(deps: OperationDeps, request: RequestScope, input: CreateS
     customerId: known.customer?.id ?? null,
     customer: describeCustomer(input.customer, known.customer),
     savePaymentMethod: input.savePaymentMethod,
-    capture: true,
+    capture: input.capture,
     originDomain: hostOf(input.successUrl),
     recoveredFrom: input.recoveredFrom,
     transactionId: deps.newId('transaction'),
+    tokenOnly: null,
     attemptInFlight: false,
     eventSequence: 0,
     expiresAt: new Date(request.now.getTime() + input.expiresInMinutes * 60_000),

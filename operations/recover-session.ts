@@ -53,6 +53,8 @@ export async function recoverSession(
       savePaymentMethod: session.savePaymentMethod,
       locale: session.locale,
       recoveredFrom: session.id,
+      capture: session.capture,
+      asked: 'session',
     },
     claim,
   );

@@ -3,7 +3,7 @@
 import { authenticationGraceMs } from '../domain/checkout-session.ts';
 import { isRetryable, type ApprovedOutcome, type ChargeOutcome, type LookupOutcome } from '../domain/gateway-outcome.ts';
 import { lookupWaitMs, unreachableLookupWaitMs } from '../domain/reconcile-schedule.ts';
-import { type AttemptStatus, openAttemptStatuses } from '../domain/transaction.ts';
+import { type AttemptStatus, authorizationLapseMs, openAttemptStatuses } from '../domain/transaction.ts';
 import type { SessionRow } from '../models/checkout-session.ts';
 import type { LeasedDelivery, NewEvent } from '../models/outbox.ts';
 import { type AttemptContext, clockNow, readAttemptContext } from '../models/payment-attempt.ts';
@@ -158,6 +158,7 @@ function paymentPart(context: AttemptContext): Settlement['payment'] {
     tried: context.session.transaction.triedAt !== null,
     authorizedAt: null,
     capturedAt: null,
+    lapsesAt: null,
     tokenId: null,
     customer: describePayer(context),
     card: { brand, last4, expiryMonth, expiryYear },
@@ -220,6 +221,7 @@ function approve(deps: OperationDeps, context: AttemptContext, outcome: Approved
       tried: true,
       authorizedAt: now,
       capturedAt: captured ? now : null,
+      lapsesAt: captured ? null : new Date(now.getTime() + authorizationLapseMs),
       tokenId: token.id,
       customer,
     },
@@ -279,11 +281,13 @@ function stayUnknown(context: AttemptContext, outcome: ChargeOutcome | null, fac
 
 /** Surely not charged: the attempt is over, the session is as it was before it, and nobody is told. */
 function release(context: AttemptContext, outcome: ChargeOutcome): Settlement {
+  const { session } = context;
   return {
     ...unchanged(context),
     attempt: { status: 'unreached', outcome, actionUrl: null, settled: true, lookups: 0 },
     session: sessionPart(context),
-    payment: { ...paymentPart(context), status: 'pending' },
+    // A payment that already needs the customer still does.
+    payment: { ...paymentPart(context), status: session.tokenOnly === null ? 'pending' : 'requires_action' },
   };
 }
 

@@ -14,6 +14,19 @@ export function presentCreatedSession(session: Pick<SessionRow, 'id' | 'status' 
   };
 }
 
+/** The answer to a payment without a token: its id stays the payment's, the customer pays on the hosted page. */
+export function presentReservedPayment(session: Pick<SessionRow, 'id' | 'transactionId' | 'amount' | 'currency' | 'expiresAt'>, checkoutUrl: string) {
+  return {
+    id: session.transactionId,
+    status: 'pending',
+    amount: session.amount,
+    currency: session.currency,
+    session_id: session.id,
+    checkout_url: checkoutUrl,
+    expires_at: session.expiresAt.toISOString(),
+  };
+}
+
 /** `readAt` decides whether an open session already reads as expired. */
 export function presentSession(session: SessionWithTransaction) {
   return sessionFields(session, visibleStatus(session, session.readAt), session.transaction);

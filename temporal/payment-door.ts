@@ -27,6 +27,7 @@ export interface PaymentDoor {
   start(payment: DoorPayment, input: MoneyInput): Promise<void>;
   /** Looks up an operation whose answer is open, now. */
   lookUp(payment: DoorPayment, input: MoneyInput): Promise<void>;
+  /** @throws when it was not started: the sweep tries again */
   startLapse(payment: DoorPayment, input: LapseInput): Promise<void>;
 }
 
@@ -98,16 +99,14 @@ export function createPaymentDoor(deps: PaymentDoorDeps): PaymentDoor {
         await client.withDeadline(Date.now() + startDeadlineMs, () => client.workflow.getHandle(workflowIdOf(input)).executeUpdate(lookUpUpdate, { args: [] }));
       }),
     startLapse: (payment, input) =>
-      tolerated(() =>
-        client.withDeadline(Date.now() + startDeadlineMs, () => {
-          const delayMs = Math.max(0, input.lapsesAtMs - Date.now());
-          return client.workflow.start(workflowTypes.lapseAuthorization, {
-            ...options(payment),
-            workflowId: `${input.transactionId}:lapse`,
-            args: [input],
-            ...(delayMs > 0 ? { startDelay: delayMs } : {}),
-          });
-        }),
-      ),
+      client.withDeadline(Date.now() + startDeadlineMs, async () => {
+        const delayMs = Math.max(0, input.lapsesAtMs - Date.now());
+        await client.workflow.start(workflowTypes.lapseAuthorization, {
+          ...options(payment),
+          workflowId: `${input.transactionId}:lapse`,
+          args: [input],
+          ...(delayMs > 0 ? { startDelay: delayMs } : {}),
+        });
+      }),
   };
 }

@@ -190,5 +190,7 @@ function toInput(body: z.output<typeof createSessionBody>): CreateSessionInput {
     savePaymentMethod: body.save_payment_method ?? true,
     locale: body.locale ?? null,
     recoveredFrom: null,
+    capture: true,
+    asked: 'session',
   };
 }

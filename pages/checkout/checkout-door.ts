@@ -106,6 +106,9 @@ export function createCheckoutDoor(deps: CheckoutDoorDeps): CheckoutDoor {
       if (status !== 'open') return { kind: 'refused', status };
       // Somebody is paying already (another tab, a second click): this call joins that attempt and charges nothing itself.
       let attemptId = page.openAttempt?.id ?? null;
+      if (attemptId === null && session.tokenOnly !== null && !('savedTokenId' in card)) {
+        return { kind: 'card_rejected', field: 'number', message: 'This payment can only be made with the saved card.' };
+      }
       if (attemptId === null) {
         let attempt: NewAttempt | null;
         try {

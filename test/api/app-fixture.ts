@@ -72,6 +72,7 @@ export async function startApi(config: Partial<ApiConfig> = {}, readiness: reado
   const app = createApp({
     operations,
     temporal,
+    money: { ...operations, perform: async () => undefined },
     config: { trustedProxies: [], publicPostsPerMinute: 60, metricsPort: null, ...config },
     log,
     record: { metrics, calls },
