@@ -29,14 +29,12 @@ function run(more: NodeJS.ProcessEnv = {}): Run {
   return { child, output: () => output, ended: new Promise((resolve) => child.once('exit', resolve)) };
 }
 
-const welcome = (started: Run): Promise<void> =>
-  eventually(
-    () => {
-      if (started.child.exitCode !== null) throw new Error(`it ended: ${started.output()}`);
-      expect(started.output()).toContain('Ctrl-C stops everything');
-    },
-    { withinMs: 60_000 },
-  );
+async function welcome(started: Run): Promise<void> {
+  const early = started.ended.then(() => {
+    throw new Error(`it ended: ${started.output()}`);
+  });
+  await Promise.race([early, eventually(() => expect(started.output()).toContain('Ctrl-C stops everything'), { withinMs: 60_000 })]);
+}
 const runtime = (): Runtime => JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as Runtime;
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
 const childrenOf = ({ pids }: Runtime): number[] => [pids.postgres, pids.temporal, pids.simulator].filter((pid) => pid !== undefined);
@@ -63,7 +61,7 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
   let first: Run;
   let testKey = '';
 
-  it('brings everything up on an empty folder and says how to make a payment', async () => {
+  it('brings everything up on an empty folder and says how to make a payment', { timeout: 120_000 }, async () => {
     first = run();
     await welcome(first);
     const session = await pasted(first.output());
