@@ -5,16 +5,20 @@ import { DomainError } from '../domain/errors.ts';
 import { scrubText } from '../platform/scrub.ts';
 import { addDomainCommands } from './svc/domain.ts';
 import { addEndpointCommands } from './svc/endpoint.ts';
+import { addGatewayCommands } from './svc/gateway.ts';
 import { addKeyCommands } from './svc/key.ts';
 import { addMerchantCommands } from './svc/merchant.ts';
+import { addPaymentCommands } from './svc/payment.ts';
 
 const program = new Command('svc');
-program.description('Operate a payment checkout service: merchants, keys, redirect domains, webhook endpoints.');
+program.description('Operate a payment checkout service: merchants, keys, redirect domains, webhook endpoints, gateway accounts, unsettled payments.');
 program.configureHelp({ sortSubcommands: true });
 addMerchantCommands(program);
 addKeyCommands(program);
 addDomainCommands(program);
 addEndpointCommands(program);
+addGatewayCommands(program);
+addPaymentCommands(program);
 const asJson = process.argv.includes('--json');
 for (const command of [program, ...program.commands, ...program.commands.flatMap((group) => group.commands)]) {
   command.exitOverride();
