@@ -47,16 +47,18 @@ describe('adding the session id', () => {
   });
 
   it('leaves the merchant\'s own query, fragment and host as they were', () => {
+    // Made of the characters that separate, so that every way of putting them together comes up.
+    const part = fc.string({ unit: fc.constantFrom('a', '%20', '=', '&', '?', '/', '+', ';', ':', '@'), maxLength: 8 });
+    const address = fc.tuple(part, fc.option(part), fc.option(part)).map(([path, query, fragment]) => `https://shop.example/${path.replace(/\?/g, '')}${query === null ? '' : `?${query}`}${fragment === null ? '' : `#${fragment}`}`);
     fc.assert(
-      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (text) => {
+      fc.property(address, (text) => {
         const before = new URL(text);
         const after = new URL(withSessionId(text, 'cs_1'));
-        expect(after.host + after.pathname + after.hash).toBe(before.host + before.pathname + before.hash);
-        expect(after.search.startsWith(before.search === '' ? '?' : before.search)).toBe(true);
-        expect(after.searchParams.getAll('session_id').at(-1)).toBe('cs_1');
+        expect(after.origin + after.pathname + after.hash).toBe(before.origin + before.pathname + before.hash);
+        expect(after.search.startsWith(before.search)).toBe(true);
+        expect(after.searchParams.getAll('session_id')).toEqual(['cs_1']);
       }),
-      // Making up addresses is slow; a thousand were tried once.
-      { numRuns: 40 },
+      { numRuns: 500 },
     );
   });
 });
