@@ -111,7 +111,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const offer: OperationDeps['offerDeliveries'] = (deliveries) => sender.offer(deliveries);
   const started = createBatcher<string>((ids) => markSessionsStarted(db, ids), (error) => log.warn({ err: error }, 'started workflows were not marked; the sweep starts them again'));
   const sessions = createSessionDoor({ client, queuePrefix, newId: ulid, onStarted: started.add, onUnavailable });
-  const lookUp = createLookUpDoor({ sessions, payments: null });
+  // A caller waits for its own settle when the work is done in this process: then starts are eager too.
+  const signals = roles.api && roles.worker ? createSettleSignals() : null;
+  const payments = createPaymentDoor({ client, queuePrefix, signals, onUnavailable });
+  const lookUp = createLookUpDoor({ sessions, payments });
   const gateways = openGateways(options, {
     now: () => performance.now(),
     onOpen(gateway) {
@@ -135,9 +138,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     gateways: gateways.registry,
     checkTarget: createTargetCheck({ allowLoopback: config.webhookAllowLoopback }),
   };
-  // A caller waits for its own settle when the work is done in this process: then starts are eager too.
-  const signals = roles.api && roles.worker ? createSettleSignals() : null;
-  const payments = createPaymentDoor({ client, queuePrefix, signals, onUnavailable });
   const money: MoneyDeps = { ...operations, perform: (payment, reserved, waitMs) => payments.carryOut(payment, reserved, waitMs) };
   const sweep = createSweepActivities({ operations, sessions, payments, startDelivery, log });
 
