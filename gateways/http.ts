@@ -79,7 +79,8 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-function classify(error: unknown, ended: boolean): CallAnswer {
+/** @param ended whether the call was ended by us, by its timeout or at shutdown */
+export function classify(error: unknown, ended: boolean): CallAnswer {
   if (failedToConnect(error)) return { kind: 'unreached', reason: 'connection_refused' };
   if (ended || error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) return { kind: 'unknown', reason: 'timeout' };
   if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError || error instanceof errors.ResponseContentLengthMismatchError) {
