@@ -106,7 +106,8 @@ export function createStripeGateway(options: StripeGatewayOptions): StripeGatewa
         return asBody(metadata).reference === request.reference ? declined(failure.decline, id) : { kind: 'unknown', reason: 'mismatch' };
       }
       case 'invalid':
-        if (failure.param === 'currency') return declined({ code: 'currency_not_supported' }, null);
+        // Below Stripe's minimum, above its maximum, or a currency this account cannot take: no later attempt fares better.
+        if (['amount', 'currency'].includes(failure.param) || /^(amount_too_|invalid_charge_amount)/.test(failure.code)) return declined({ code: 'currency_not_supported' }, null);
         // Removed at Stripe, by hand or with its customer.
         if (failure.code === 'resource_missing' && ['payment_method', 'customer'].includes(failure.param)) return declined({ code: 'card_not_supported' }, null);
         options.alert('stripe_request_refused', { merchant: call.merchantId, mode: call.mode, reference: request.reference, code: failure.code, param: failure.param });

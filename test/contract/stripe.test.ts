@@ -124,6 +124,7 @@ describe('stripe', () => {
     ['a key without the permission', 403, { error: { type: 'invalid_request_error', message: '' } }, { kind: 'unreached', reason: 'refused' }],
     ['a bad parameter', 400, { error: { type: 'invalid_request_error', code: 'parameter_unknown', param: 'x', message: '' } }, { kind: 'unreached', reason: 'refused' }],
     ['a currency the account cannot take', 400, { error: { type: 'invalid_request_error', param: 'currency', message: '' } }, { kind: 'declined', declineCode: 'currency_not_supported' }],
+    ['an amount below its minimum', 400, { error: { type: 'invalid_request_error', code: 'amount_too_small', message: '' } }, { kind: 'declined', declineCode: 'currency_not_supported' }],
     ['a card that is gone', 404, { error: { type: 'invalid_request_error', code: 'resource_missing', param: 'payment_method', message: '' } }, { kind: 'declined', declineCode: 'card_not_supported' }],
     ['another payment', 200, { id: 'pi_1', status: 'succeeded', metadata: { reference: 'txn_other' } }, { kind: 'unknown', reason: 'mismatch' }],
     ['a decline of another payment', 402, { error: { type: 'card_error', code: 'card_declined', payment_intent: { id: 'pi_1', metadata: { reference: 'txn_other' } } } }, { kind: 'unknown', reason: 'mismatch' }],
