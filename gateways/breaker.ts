@@ -80,10 +80,10 @@ export function withBreaker(gateway: Gateway, options: BreakerOptions): GuardedG
     name: gateway.name,
     capabilities: gateway.capabilities,
     circuit: () => state,
-    async vaultCard(card, call) {
+    async vaultCard(card, call, options) {
       if (!admits()) throw new VaultUnavailable('the gateway has not been answering: circuit_open');
       try {
-        const kept = await gateway.vaultCard(card, call);
+        const kept = await gateway.vaultCard(card, call, options);
         note('answered');
         return kept;
       } catch (error) {

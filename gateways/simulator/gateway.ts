@@ -70,9 +70,9 @@ export function createSimulatorGateway(options: SimulatorGatewayOptions): Simula
     name,
     capabilities: simulatorCapabilities,
 
-    async vaultCard(card, call) {
+    async vaultCard(card, call, options) {
       const { number, cvc } = card.reveal();
-      const body = { number, cvc, expiry_month: card.expiryMonth, expiry_year: card.expiryYear };
+      const body = { number, cvc, expiry_month: card.expiryMonth, expiry_year: card.expiryYear, ...(options?.save === true ? { save: true } : {}) };
       return toVaultedCard(await post('cards', null, body, call));
     },
     async charge(request, call) {

@@ -1,8 +1,10 @@
 // The API alone on a free port, with a database of its own. Temporal is behind its port, which only notes what it was told:
 // what needs a real workflow is tested with the whole stack.
+import { createHash, randomUUID } from 'node:crypto';
 import { createApp } from '../../api/app.ts';
 import type { ApiConfig, ReadinessCheck } from '../../api/deps.ts';
 import { startHttp } from '../../api/server.ts';
+import { CardRejected, type CardVault, VaultUnavailable } from '../../gateways/vault.ts';
 import { makeId } from '../../domain/id.ts';
 import { openDatabase, type Database } from '../../models/database.ts';
 import { createCallLog } from '../../operations/call-log.ts';
@@ -36,6 +38,8 @@ export interface TestApi {
   readonly logs: readonly string[];
   /** Answers of the door to session workflows. */
   endSession: SessionDoor['endSession'];
+  /** Where cards of requests go. */
+  vault: CardVault;
   addMerchant(): Promise<TestMerchant>;
   flushCalls(): Promise<void>;
   stop(): Promise<void>;
@@ -73,6 +77,7 @@ export async function startApi(config: Partial<ApiConfig> = {}, readiness: reado
     operations,
     temporal,
     money: { ...operations, perform: async () => undefined },
+    vault: { keep: (...args) => fixture.vault.keep(...args) },
     config: { trustedProxies: [], publicPostsPerMinute: 60, metricsPort: null, ...config },
     log,
     record: { metrics, calls },
@@ -90,6 +95,7 @@ export async function startApi(config: Partial<ApiConfig> = {}, readiness: reado
     started,
     logs,
     endSession: unexpected,
+    vault: fakeVault,
     async addMerchant() {
       const made = await createMerchant(operations, { name: 'Demo Merchant' });
       const client = (key: string): ApiClient => createApiClient(`${url}/api/v1`, key);
@@ -106,6 +112,17 @@ export async function startApi(config: Partial<ApiConfig> = {}, readiness: reado
   };
   return fixture;
 }
+
+/** Keeps every card but two: 4000 0000 0000 0127 has a wrong CVC, for 4000 0000 0000 0119 nobody answers. */
+const fakeVault: CardVault = {
+  async keep(gateway, card) {
+    const { number } = card.reveal();
+    if (number.endsWith('0127')) throw new CardRejected('cvc', 'The security code is not valid.');
+    if (number.endsWith('0119')) throw new VaultUnavailable('nobody answered');
+    const { brand, last4, expiryMonth, expiryYear } = card;
+    return { reference: `kept_${randomUUID()}`, brand, last4, expiryMonth, expiryYear, fingerprint: createHash('sha256').update(`${gateway} ${number}`).digest('hex') };
+  },
+};
 
 /** The least a session needs. */
 export const sessionBody = { amount: 2500, currency: 'USD', success_url: 'https://shop.test/paid', failure_url: 'https://shop.test/failed' } as const;
