@@ -4,7 +4,6 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { createCheckoutSessionActivities, type GatewayCallRecord } from '../activities/checkout-session.ts';
 import { asActivities } from '../activities/failure.ts';
-import { lookUpUnknown } from '../activities/look-up-unknown.ts';
 import { createPaymentActivities } from '../activities/payment.ts';
 import { createSweepActivities } from '../activities/sweep.ts';
 import { createWebhookActivities } from '../activities/webhook-delivery.ts';
@@ -13,12 +12,8 @@ import type { ReadinessCheck } from '../api/deps.ts';
 import { RateLimited } from '../api/middleware/errors.ts';
 import { type RunningHttp, startHttp } from '../api/server.ts';
 import { makeId } from '../domain/id.ts';
-import { type BreakerOptions, withBreaker } from '../gateways/breaker.ts';
 import type { Gateway } from '../gateways/gateway.ts';
-import { createNotificationVerifier, type NotificationSource, simulatorNotifications } from '../gateways/notification.ts';
-import { createGatewayRegistry, type GatewayRegistry } from '../gateways/registry.ts';
 import { createCardVault } from '../gateways/vault.ts';
-import { createSimulatorGateway } from '../gateways/simulator/gateway.ts';
 import { type Database, openDatabase } from '../models/database.ts';
 import { markSessionsStarted } from '../models/session-create.ts';
 import { countStuckWork } from '../models/stuck-work.ts';
@@ -43,6 +38,7 @@ import { createTargetCheck } from '../webhooks/url-guard.ts';
 import { watchEpoch } from '../workers/epoch-watch.ts';
 import { installTemporalRuntime, startWorkers } from '../workers/worker.ts';
 import { createBatcher } from './batcher.ts';
+import { openGateways } from './gateways.ts';
 import { bundledWorkflows } from './workflow-bundle.ts';
 
 export interface ServiceOptions {
@@ -115,20 +111,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const signals = roles.api && roles.worker ? createSettleSignals() : null;
   const payments = createPaymentDoor({ client, queuePrefix, signals, onUnavailable });
   const lookUp = createLookUpDoor({ sessions, payments });
-  const gateways = openGateways(options, {
-    now: () => performance.now(),
-    onOpen(gateway) {
-      metrics.circuit(gateway, true);
-      alert('gateway_circuit_open', { gateway });
-    },
-    onClose(gateway) {
-      metrics.circuit(gateway, false);
-      lookUpUnknown({ db, lookUp }, gateway).then(
-        (count) => log.info({ gateway, count }, 'the gateway answers again; what it left open is looked up'),
-        (error: unknown) => log.warn({ err: error, gateway }, 'what the gateway left open keeps its own schedule of look-ups'),
-      );
-    },
-  });
+  const { simulator, wrap } = options;
+  const gateways = openGateways({ db, log, metrics, alert, lookUp, simulator, simulatorLive: config.simulator.live, wrap: wrap?.gateway });
   const operations: OperationDeps = {
     db,
     keyRing,
@@ -189,7 +173,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       { name: 'temporal', check: () => isTemporalThere(client) },
       { name: 'workers', check: () => arePollersThere(client, queuePrefix) },
     ];
-    const gatewayNotifications = { db, lookUp, log, verifier: createNotificationVerifier(notificationSources(options)) };
+    const gatewayNotifications = { db, lookUp, log, verifier: gateways.notifications };
     app = createApp({ operations, temporal: sessions, vault: createCardVault(gateways.registry), money, config, log, record: { metrics, calls }, readiness, gatewayNotifications }, (limits) =>
       createPagesRouter({
         checkout: createCheckoutDoor({
@@ -232,28 +216,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await db.close();
     },
   };
-}
-
-function openGateways({ config, simulator, wrap }: ServiceOptions, breaker: BreakerOptions): { registry: GatewayRegistry; close(): Promise<void> } {
-  const simulators =
-    simulator === null
-      ? []
-      : [
-          createSimulatorGateway({ slug: 'simulator', name: 'Simulator', baseUrl: simulator.url, secret: simulator.secret }),
-          createSimulatorGateway({ slug: 'simulator_b', name: 'Simulator B', baseUrl: simulator.url, secret: simulator.secret }),
-        ];
-  return {
-    registry: createGatewayRegistry(simulators.map((gateway) => withBreaker(wrap?.gateway?.(gateway) ?? gateway, breaker)), (_, mode) => mode === 'test' || config.simulator.live),
-    async close() {
-      await Promise.all(simulators.map((gateway) => gateway.close()));
-    },
-  };
-}
-
-/** Who may report, and whose secret proves it. */
-function notificationSources({ simulator }: ServiceOptions): Readonly<Record<string, NotificationSource>> {
-  const simulated = simulatorNotifications(simulator?.secret ?? null);
-  return simulator === null ? {} : { simulator: simulated, simulator_b: simulated };
 }
 
 /** null when the call is let through: the pages answer a refusal in HTML. */

@@ -25,6 +25,8 @@ export interface ChargePreconditions {
     readonly card: AttemptCard;
   } | null;
   readonly registeredHosts: readonly string[];
+  /** Gateways the merchant has an enabled account at. */
+  readonly connectedGateways: readonly string[];
 }
 
 const preconditionsStatement: Statement = {
@@ -35,7 +37,8 @@ const preconditionsStatement: Statement = {
           'expiryMonth', k.expiry_month, 'expiryYear', k.expiry_year, 'fingerprint', k.fingerprint))
         from payment_tokens k join customers c on c.id = k.customer_id
         where k.id = $3 and k.merchant_id = w.merchant_id and k.mode = w.mode) as token,
-      array(select d.hostname from domains d where d.merchant_id = w.merchant_id and d.mode = w.mode and d.hostname = any($4::text[])) as registered_hosts
+      array(select d.hostname from domains d where d.merchant_id = w.merchant_id and d.mode = w.mode and d.hostname = any($4::text[])) as registered_hosts,
+      array(select g.gateway from gateway_accounts g where g.merchant_id = w.merchant_id and g.mode = w.mode and g.enabled) as connected_gateways
     from merchant_settings w join merchants m on m.id = w.merchant_id where w.merchant_id = $1 and w.mode = $2`,
 };
 

@@ -21,7 +21,7 @@ export interface OpenGatewayWork {
 
 const described = `
   select w.kind, w.operation_id, w.transaction_id, t.merchant_id, m.name as merchant_name, t.mode, t.amount, t.currency,
-    s.id as session_id, s.expires_at as session_expires_at
+    s.id as session_id, s.expires_at as session_expires_at, w.gateway_key
   from w join transactions t on t.id = w.transaction_id join merchants m on m.id = t.merchant_id left join checkout_sessions s on s.id = w.session_id`;
 
 const byReferenceStatement: Statement = {
@@ -36,29 +36,30 @@ const byReferenceStatement: Statement = {
       select 'refund', r.id, r.transaction_id, null, r.gateway_key from refunds r
         where r.transaction_id = $2 and r.status = 'pending' and r.step in ('unknown', 'at_gateway')
     )
-    ${described} where t.gateway = $1 and ($3::text is null or w.gateway_key = $3)
-      and ($4::text is null or (t.merchant_id = $4 and t.mode::text = $5))`,
+    ${described} where t.gateway = $1 and ($3::text is null or (t.merchant_id = $3 and t.mode::text = $4))`,
 };
 
 /**
- * What is open of one payment.
+ * What is open of one payment: the operation with this key, or everything when none has it.
  * @param about our reference (the payment's id) and, where the gateway tells it, the key of the operation
  * @param owner the account that proved the notification; null where the installation itself is known to the gateway
  */
 export async function findOpenGatewayWork(db: Database, gateway: string, about: { reference: string; key: string | null }, owner: Scope | null): Promise<OpenGatewayWork[]> {
-  const rows = await db.run<object>(byReferenceStatement, [gateway, about.reference, about.key, owner?.merchantId ?? null, owner?.mode ?? null]);
-  return rows.map(toWork);
+  const rows = await db.run<{ gateway_key: string }>(byReferenceStatement, [gateway, about.reference, owner?.merchantId ?? null, owner?.mode ?? null]);
+  const named = rows.filter((row) => row.gateway_key === about.key);
+  // Some gateways keep the charge's key on everything that is done to the charge later.
+  return (named.length > 0 ? named : rows).map(toWork);
 }
 
 const unknownStatement: Statement = {
   name: 'unknown-gateway-work',
   text: `
     with w as (
-      select 'charge' as kind, a.id as operation_id, a.transaction_id, a.session_id from payment_attempts a where a.gateway = $1 and a.status = 'unknown'
+      select 'charge' as kind, a.id as operation_id, a.transaction_id, a.session_id, a.gateway_key from payment_attempts a where a.gateway = $1 and a.status = 'unknown'
       union all
-      select o.kind, o.id, o.transaction_id, null from payment_operations o where o.status = 'unknown'
+      select o.kind, o.id, o.transaction_id, null, o.gateway_key from payment_operations o where o.status = 'unknown'
       union all
-      select 'refund', r.id, r.transaction_id, null from refunds r where r.status = 'pending' and r.step = 'unknown'
+      select 'refund', r.id, r.transaction_id, null, r.gateway_key from refunds r where r.status = 'pending' and r.step = 'unknown'
     )
     ${described} where t.gateway = $1 order by t.updated_at limit $2`,
 };
@@ -69,6 +70,7 @@ export async function unknownGatewayWork(db: Database, gateway: string, limit: n
 }
 
 function toWork(row: object): OpenGatewayWork {
-  const { sessionId, sessionExpiresAt, ...work } = camelRow<Omit<OpenGatewayWork, 'session'> & { sessionId: string | null; sessionExpiresAt: Date | null }>(row);
+  const flat = camelRow<Omit<OpenGatewayWork, 'session'> & { sessionId: string | null; sessionExpiresAt: Date | null; gatewayKey: string }>(row);
+  const { sessionId, sessionExpiresAt, gatewayKey: _, ...work } = flat;
   return { ...work, session: sessionId === null || sessionExpiresAt === null ? null : { id: sessionId, expiresAt: sessionExpiresAt } };
 }

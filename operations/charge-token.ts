@@ -8,6 +8,7 @@ import { beginDirectCharge, type ChargePreconditions, readChargePreconditions } 
 import { beginClaim, carryOut, type MoneyDeps, type MoneyRequest } from './carry-out.ts';
 import type { Answer } from './deps.ts';
 import { type IdempotencyClaim, IdempotencyRace } from './idempotency.ts';
+import { usableGateway } from './usable-gateway.ts';
 
 /** A validated request; amounts in minor units. */
 export interface ChargeTokenInput {
@@ -81,8 +82,8 @@ function check(deps: MoneyDeps, request: MoneyRequest, input: ChargeTokenInput, 
   else if (input.gateway !== null && input.gateway !== token.gateway) {
     add('gateway', 'token_gateway_mismatch', `This card was saved at the gateway ${token.gateway} and can only be charged there.`);
   }
-  const gateway = token === null ? null : deps.gateways.find(token.gateway, request.mode);
-  if (token !== null && gateway === null) add('gateway', 'gateway_not_found', `The gateway ${token.gateway} cannot be used in ${request.mode} mode.`);
+  const gateway = token === null ? null : usableGateway(deps.gateways, token.gateway, request.mode, known.connectedGateways);
+  if (token !== null && gateway === null) add('gateway', 'gateway_not_found', `The gateway ${token.gateway} cannot be used by this merchant in ${request.mode} mode.`);
   if (!known.currencies.includes(input.currency)) {
     add('currency', 'currency_not_supported', `${input.currency} is not enabled for this merchant; enabled: ${known.currencies.join(', ')}.`);
   } else if (gateway !== null && gateway.currencies !== 'all' && !gateway.currencies.includes(input.currency)) {
