@@ -69,4 +69,6 @@ const shortSession = {
   savePaymentMethod: false,
   locale: null,
   recoveredFrom: null,
+  capture: true,
+  asked: 'session' as const,
 };
