@@ -13,6 +13,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /checkout-sessions': sessionBody,
   'POST /webhook-endpoints': { url: 'https://hooks.test/x', events: ['*'] },
   'PATCH /webhook-endpoints/{id}': { description: 'changed' },
+  'POST /tokenize': { card: { number: '4242424242424242', expiry_month: 12, expiry_year: 2040, cvc: '123' } },
   'POST /domains': { hostname: 'a.test', kind: 'plugin' },
 };
 
@@ -33,14 +34,24 @@ beforeAll(async () => {
   const session = await owner.api.post('/checkout-sessions', sessionBody, { idempotencyKey: 'owned-key' });
   const endpoint = await owner.api.post('/webhook-endpoints', bodies['POST /webhook-endpoints']);
   await owner.api.post('/domains', { hostname: 'owned.test', kind: 'plugin' });
-  await api.sql(`insert into customers (id, merchant_id, mode) values ('cus_0000000000000000000000000a', $1, 'test')`, [owner.merchantId]);
+  await api.sql(`insert into customers (id, merchant_id, mode, external_customer_id) values ('cus_0000000000000000000000000a', $1, 'test', 'owned-user')`, [owner.merchantId]);
+  const token = await owner.api.post('/tokenize', { ...bodies['POST /tokenize'], external_customer_id: 'owned-user' });
   const [delivery] = await api.sql<{ id: string }>('select id from deliveries where merchant_id = $1 limit 1', [owner.merchantId]);
   const [payment] = await api.sql<{ id: string }>('select id from transactions where session_id = $1', [session.body['id']]);
+  await api.sql(`update transactions set status = 'captured', tried_at = now(), amount_captured = amount where id = $1`, [payment?.id]);
+  await api.sql(
+    `insert into refunds (id, transaction_id, merchant_id, mode, amount, currency, type, receipt_number, gateway_key, n, created_at)
+     values ('rf_0000000000000000000000000a', $1, $2, 'test', 100, 'USD', 'partial', 'R', 'refund-key', 1, now())`,
+    [payment?.id, owner.merchantId],
+  );
   owned = {
     session: session.body['id'] as string,
     transaction: payment?.id ?? '',
     endpoint: endpoint.body['id'] as string,
     customer: 'cus_0000000000000000000000000a',
+    external_customer_id: 'owned-user',
+    token: token.body['id'] as string,
+    refund: 'rf_0000000000000000000000000a',
     delivery: delivery?.id ?? 'dlv_0000000000000000000000000a',
     key: 'owned-key',
     hostname: 'owned.test',
