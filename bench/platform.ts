@@ -70,6 +70,7 @@ export async function startPlatform(options: { receiverUrl: string; profile: str
   } catch (error) {
     await end(floor);
     await end(service);
+    rmSync(dataDir, { recursive: true, force: true });
     throw error;
   }
 }
