@@ -123,7 +123,8 @@ export function createCheckoutSessionActivities(deps: CheckoutSessionActivityDep
       if (context.attempt.status !== 'claimed') return resultOf(context);
       const found = await lookUp(context, gateway, call);
       if (found.kind !== 'not_found') return settle(context, found, { lookups: rungs(context, found), mayHaveBeenSent: true });
-      await markSentAgain(db, attemptId);
+      // An earlier run that is not dead after all may have settled it while the gateway was asked.
+      if (!(await markSentAgain(db, attemptId))) return resultOf(await readAttemptContext(db, attemptId));
       return settle(context, await charge(context, gateway, call), { lookups: context.attempt.lookups, mayHaveBeenSent: true });
     },
 

@@ -3,12 +3,15 @@ import type { Database, Statement } from './database.ts';
 
 const sentAgainStatement: Statement = {
   name: 'mark-charge-sent-again',
-  text: `update payment_attempts set sent_at = clock_timestamp() where id = $1 and status in ('claimed', 'unknown')`,
+  text: `update payment_attempts set sent_at = clock_timestamp() where id = $1 and status in ('claimed', 'unknown') returning id`,
 };
 
-/** Before a charge is sent again under the same key: "not found" counts from the last send. */
-export async function markSentAgain(db: Database, attemptId: string): Promise<void> {
-  await db.runAlone(sentAgainStatement, [attemptId]);
+/**
+ * Before a charge is sent again under the same key: "not found" counts from the last send.
+ * @returns false when the attempt was settled meanwhile: then it must not be sent
+ */
+export async function markSentAgain(db: Database, attemptId: string): Promise<boolean> {
+  return (await db.runAlone(sentAgainStatement, [attemptId])).length > 0;
 }
 
 const sentAgainStatements = {

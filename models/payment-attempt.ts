@@ -151,14 +151,14 @@ const claimStatement: Statement = {
         status = case when f.session_status = 'open' and clock_timestamp() < f.expires_at - $2 * interval '1 millisecond' then 'claimed' else 'refused' end,
         claimed_at = clock_timestamp(), sent_at = clock_timestamp()
       from found f where a.id = f.id and f.status = 'requested'
-      returning a.id, a.status
+      returning a.id, a.status, a.sent_at
     ),
     flagged as (
       update checkout_sessions s set attempt_in_flight = true, updated_at = clock_timestamp()
       from found f, moved m where s.id = f.session_id and m.status = 'claimed'
       returning s.id
     )
-    select ${contextColumns}, coalesce(mv.status, '-') as moved_to
+    select ${contextColumns}, coalesce(mv.status, '-') as moved_to, mv.sent_at as moved_at
     from payment_attempts a join checkout_sessions s on s.id = a.session_id join transactions t on t.id = a.transaction_id
     left join moved mv on mv.id = a.id left join found f on f.id = a.id ${contextTail}
     where a.id = $1`,
@@ -176,11 +176,11 @@ export interface Claim {
  * @throws Error when the attempt does not exist
  */
 export async function claimAttempt(db: Database, attemptId: string, lastClaimBeforeExpiryMs: number): Promise<Claim> {
-  const [row] = await db.runAlone<{ moved_to: string }>(claimStatement, [attemptId, lastClaimBeforeExpiryMs]);
+  const [row] = await db.runAlone<{ moved_to: string; moved_at: Date | null }>(claimStatement, [attemptId, lastClaimBeforeExpiryMs]);
   if (row === undefined) throw new Error(`no attempt ${attemptId}`);
   const context = toContext(row);
   if (row.moved_to === 'claimed' || row.moved_to === 'refused') {
-    return { state: row.moved_to, context: { ...context, attempt: { ...context.attempt, status: row.moved_to } } };
+    return { state: row.moved_to, context: { ...context, attempt: { ...context.attempt, status: row.moved_to, sentAt: row.moved_at } } };
   }
   return { state: claimStateOf(context.attempt.status), context };
 }

@@ -11,7 +11,13 @@ import { eventsParameter, leasedDeliveriesColumn, type LeasedDelivery, type NewE
 /** What settling writes. Fields left out keep their value; `expected` is what the caller read. */
 export interface Settlement {
   readonly attemptId: string;
-  readonly expected: { readonly attemptStatuses: readonly AttemptStatus[]; readonly sessionSequence: number; readonly paymentSequence: number };
+  readonly expected: {
+    readonly attemptStatuses: readonly AttemptStatus[];
+    readonly sessionSequence: number;
+    readonly paymentSequence: number;
+    /** For what concludes that nothing was charged: it holds only if nobody has sent the charge since. Null: whenever it was sent. */
+    readonly sentAt: Date | null;
+  };
   readonly attempt: { readonly status: AttemptStatus; readonly outcome: ChargeOutcome | null; readonly actionUrl: string | null; readonly settled: boolean; readonly lookups: number };
   readonly session: { readonly status: SessionStatus; readonly attemptInFlight: boolean; readonly dueAt: Date | null; readonly completedAt: Date | null; readonly sequence: number; readonly customerId: string | null };
   readonly payment: {
@@ -45,6 +51,7 @@ const settleStatement: Statement = {
         and a.status in (select jsonb_array_elements_text(j -> 'expected' -> 'attemptStatuses'))
         and s.event_sequence = (j -> 'expected' ->> 'sessionSequence')::integer
         and t.event_sequence = (j -> 'expected' ->> 'paymentSequence')::integer
+        and (j -> 'expected' ->> 'sentAt' is null or a.sent_at = (j -> 'expected' ->> 'sentAt')::timestamptz)
       for update of a, s, t
     ),
     attempt as (

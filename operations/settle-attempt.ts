@@ -35,7 +35,7 @@ export async function settleAttempt(deps: OperationDeps, context: AttemptContext
   let current = context;
   for (let race = 0; race < maxRaces; race++) {
     if (!isOpen(current.attempt.status)) return resultOf(current);
-    const settlement = buildSettlement(deps, atPresent(current), outcome, facts);
+    const settlement = buildSettlement(deps, atPresent(current), outcome, wasSentSince(context, current) ? { ...facts, mayHaveBeenSent: true, notFoundIsFinal: false } : facts);
     const leased = await writeOrRace(deps, settlement);
     if (leased !== null) {
       deps.offerDeliveries(leased);
@@ -44,6 +44,11 @@ export async function settleAttempt(deps: OperationDeps, context: AttemptContext
     current = await readAttemptContext(deps.db, context.attempt.id);
   }
   throw new Error(`attempt ${context.attempt.id} could not be settled: its rows kept moving`);
+}
+
+/** Another run has sent the charge since this one began: what this one heard says nothing of that. */
+function wasSentSince(begun: AttemptContext, current: AttemptContext): boolean {
+  return begun.attempt.sentAt?.getTime() !== current.attempt.sentAt?.getTime();
 }
 
 /** The context as of now: what is settled carries the time of settling, not of the claim. */
@@ -136,11 +141,17 @@ function isAsAsked(context: AttemptContext, outcome: ApprovedOutcome): boolean {
 function unchanged(context: AttemptContext): Pick<Settlement, 'attemptId' | 'expected' | 'newCustomer' | 'newToken' | 'events'> {
   return {
     attemptId: context.attempt.id,
-    expected: { attemptStatuses: [context.attempt.status], sessionSequence: context.session.eventSequence, paymentSequence: context.paymentEventSequence },
+    expected: { attemptStatuses: [context.attempt.status], sessionSequence: context.session.eventSequence, paymentSequence: context.paymentEventSequence, sentAt: null },
     newCustomer: null,
     newToken: null,
     events: [],
   };
+}
+
+/** As `unchanged`, but only as long as nobody sends the charge again: for "surely not charged". */
+function unlessSentAgain(context: AttemptContext): ReturnType<typeof unchanged> {
+  const base = unchanged(context);
+  return { ...base, expected: { ...base.expected, sentAt: context.attempt.sentAt } };
 }
 
 function sessionPart(context: AttemptContext): Settlement['session'] {
@@ -255,7 +266,8 @@ function decline(deps: OperationDeps, context: AttemptContext, outcome: ChargeOu
     customer: describePayer(context),
   });
   return {
-    ...unchanged(context),
+    // A decline is the gateway's word; without one, this is what not finding anything comes to.
+    ...(outcome === null ? unlessSentAgain(context) : unchanged(context)),
     attempt: { status: 'declined', outcome, actionUrl: null, settled: true, lookups: attempt.lookups },
     session: { ...sessionPart(context), status: 'failed', dueAt: null },
     payment: {
@@ -283,7 +295,7 @@ function stayUnknown(context: AttemptContext, outcome: ChargeOutcome | null, fac
 function release(context: AttemptContext, outcome: ChargeOutcome): Settlement {
   const { session } = context;
   return {
-    ...unchanged(context),
+    ...unlessSentAgain(context),
     attempt: { status: 'unreached', outcome, actionUrl: null, settled: true, lookups: 0 },
     session: sessionPart(context),
     // A payment that already needs the customer still does.
