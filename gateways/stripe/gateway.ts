@@ -254,7 +254,9 @@ function vaultError(failure: Failure, alert: () => void): Error {
     alert();
     return new VaultUnavailable('the gateway did not keep the card: refused');
   }
-  return new VaultUnavailable(`the gateway did not keep the card: ${failure.kind === 'key_reused' ? failure.kind : failure.reason}`);
+  if (failure.kind === 'key_reused') return new VaultUnavailable('the gateway did not keep the card: key_reused');
+  const { reason } = failure;
+  return new VaultUnavailable(`the gateway did not keep the card: ${reason}`, reason === 'timeout' || reason === 'connection_refused');
 }
 
 function chargeParameters(request: ChargeRequest, card: CardReference, amount: number): Stripe.PaymentIntentCreateParams {
