@@ -33,6 +33,44 @@ const stories: Readonly<Record<string, (session: Session) => Promise<unknown>>> 
   expired: (session) => api.post(`/checkout-sessions/${session.id}/expire`),
 };
 
+/** Stories of payments without a page: each returns the ids of the workflows it made. */
+const token = await savedCard('4242424242424242');
+const money: Readonly<Record<string, () => Promise<string[]>>> = {
+  'charge-captured': async () => [await charge(token, {})],
+  'charge-declined': async () => [await charge(await savedCard('4000000000000341'), {})],
+  'authorize-and-void': async () => {
+    const id = await charge(token, { capture: false });
+    await api.post(`/payments/${id}/void`);
+    return operationsOf(id, 'void');
+  },
+  'authorize-and-capture': async () => {
+    const id = await charge(token, { capture: false });
+    await api.post(`/payments/${id}/capture`);
+    return operationsOf(id, 'capture');
+  },
+  'refund-pending': async () => {
+    const id = await charge(await savedCard('4000000000007726'), {});
+    return [(await api.post<{ id: string }>(`/payments/${id}/refund`)).body.id];
+  },
+};
+
+async function savedCard(number: string): Promise<string> {
+  const { body } = await api.post<Session>('/checkout-sessions', { amount: 100, currency: 'USD', success_url: 'https://shop.example/paid', failure_url: 'https://shop.example/failed' });
+  await payOnPage(body.checkout_url, number);
+  return (await api.get<{ transaction: { token_id: string } }>(`/checkout-sessions/${body.id}`)).body.transaction.token_id;
+}
+async function charge(tokenId: string, fields: object): Promise<string> {
+  const { body } = await api.post<{ id: string; payment_id?: string }>('/charge-token', { token_id: tokenId, amount: 1000, currency: 'USD', ...fields });
+  return body.payment_id ?? body.id;
+}
+/** Operations have no address of their own; the workflow that began last with this type is the one. */
+async function operationsOf(_payment: string, kind: 'capture' | 'void'): Promise<string[]> {
+  await pause(2_000);
+  for await (const execution of client.workflow.list({ query: `WorkflowType = '${kind}Payment'` })) return [execution.workflowId];
+  await pause(500);
+  return operationsOf(_payment, kind);
+}
+
 const folder = new URL('./recorded/', import.meta.url);
 mkdirSync(folder, { recursive: true });
 for (const [name, act] of Object.entries(stories)) {
@@ -44,10 +82,17 @@ for (const [name, act] of Object.entries(stories)) {
     cancel_url: 'https://shop.example/basket',
   });
   await act(session);
-  const handle = client.workflow.getHandle(session.id);
+  await record(`checkout-session-${name}`, session.id);
+}
+for (const [name, act] of Object.entries(money)) {
+  for (const id of await act()) await record(`payment-${name}`, id);
+}
+
+async function record(name: string, workflowId: string): Promise<void> {
+  const handle = client.workflow.getHandle(workflowId);
   while ((await handle.describe()).status.name === 'RUNNING') await pause(200);
   const history = await handle.fetchHistory();
-  writeFileSync(new URL(`${version}-checkout-session-${name}.bin`, folder), proto.temporal.api.history.v1.History.encode(history).finish());
+  writeFileSync(new URL(`${version}-${name}.bin`, folder), proto.temporal.api.history.v1.History.encode(history).finish());
   process.stdout.write(`${version} ${name}: ${history.events?.length} events\n`);
 }
 process.exit(0);
