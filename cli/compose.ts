@@ -112,7 +112,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const payments = createPaymentDoor({ client, queuePrefix, signals, onUnavailable });
   const lookUp = createLookUpDoor({ sessions, payments });
   const { simulator, wrap } = options;
-  const gateways = openGateways({ db, log, metrics, alert, lookUp, simulator, simulatorLive: config.simulator.live, wrap: wrap?.gateway });
+  const gateways = openGateways({ db, keyRing, log, metrics, alert, lookUp, simulator, simulatorLive: config.simulator.live, wrap: wrap?.gateway });
   const operations: OperationDeps = {
     db,
     keyRing,

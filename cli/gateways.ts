@@ -7,13 +7,18 @@ import type { Gateway } from '../gateways/gateway.ts';
 import { createNotificationVerifier, type NotificationSource, type NotificationVerifier, simulatorNotifications } from '../gateways/notification.ts';
 import { createGatewayRegistry, type GatewayRegistry } from '../gateways/registry.ts';
 import { createSimulatorGateway } from '../gateways/simulator/gateway.ts';
+import { createStripeGateway } from '../gateways/stripe/gateway.ts';
+import { stripeNotifications } from '../gateways/stripe/notification.ts';
 import type { Database } from '../models/database.ts';
+import { readCredentials, readNotificationSecrets } from '../operations/gateway-credentials.ts';
+import type { KeyRing } from '../platform/key-ring.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { LookUpDoor } from '../temporal/look-up-door.ts';
 
 export interface GatewayOptions {
   readonly db: Database;
+  readonly keyRing: KeyRing;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly alert: (kind: string, fields: Readonly<Record<string, string>>) => void;
@@ -41,11 +46,23 @@ export function openGateways(options: GatewayOptions): OpenGateways {
           createSimulatorGateway({ slug: 'simulator', name: 'Simulator', baseUrl: simulator.url, secret: simulator.secret }),
           createSimulatorGateway({ slug: 'simulator_b', name: 'Simulator B', baseUrl: simulator.url, secret: simulator.secret }),
         ];
-  const adapters = simulators;
+  const { db, keyRing } = options;
+  const stripe = createStripeGateway({
+    alert: options.alert,
+    async credentialsOf({ merchantId, mode }) {
+      const secretKey = (await readCredentials({ db, keyRing }, { merchantId, mode }, 'stripe'))?.['secretKey'];
+      if (secretKey === undefined) throw new Error(`${merchantId} has no ${mode} account at stripe`);
+      return { secretKey };
+    },
+  });
+  const adapters = [...simulators, stripe];
   const breaker = breakerOptions(options);
   for (const { slug } of adapters) options.metrics.circuit(slug, false);
   const simulated = simulatorNotifications(simulator?.secret ?? null);
-  const sources: Record<string, NotificationSource> = simulator === null ? {} : { simulator: simulated, simulator_b: simulated };
+  const sources: Record<string, NotificationSource> = {
+    ...(simulator === null ? {} : { simulator: simulated, simulator_b: simulated }),
+    stripe: stripeNotifications((account) => readNotificationSecrets({ db, keyRing }, 'stripe', account)),
+  };
   return {
     // A real gateway is usable in the modes a merchant has an account for.
     registry: createGatewayRegistry(

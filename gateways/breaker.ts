@@ -48,8 +48,11 @@ export function withBreaker(gateway: Gateway, options: BreakerOptions): GuardedG
   const note = (sign: Sign): void => {
     if (sign === 'answered') return close();
     if (sign === 'unclear') {
-      // It came back with something: not enough to close, enough to try the next one.
-      if (state === 'half_open') open();
+      // Somebody is there, and it may have been one merchant's trouble: the next call is the probe.
+      if (state === 'half_open') {
+        state = 'open';
+        tryAt = now();
+      }
       return;
     }
     if (state !== 'closed') {

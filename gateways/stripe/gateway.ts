@@ -7,7 +7,7 @@ import type { Dispatcher } from 'undici';
 import type { Pan } from '../../domain/card.ts';
 import type { ChargeOutcome, LookupOutcome } from '../../domain/gateway-outcome.ts';
 import { CardRejected, VaultUnavailable } from '../gateway.ts';
-import type { ChargeRequest, Gateway, GatewayCall, GatewayCapabilities, OperationOutcome, OperationRequest, VaultedCard } from '../gateway.ts';
+import type { ChargeRequest, Gateway, GatewayCall, GatewayCapabilities, LookupRequest, OperationOutcome, OperationRequest, VaultedCard } from '../gateway.ts';
 import { NoCredentials, withStripe } from './client.ts';
 import type { StripeCredentials } from './client.ts';
 import { stripeCurrencies, toStripeAmount } from './currency.ts';
@@ -50,13 +50,7 @@ export interface StripeGatewayOptions {
   readonly chargeTimeoutMs?: number;
 }
 
-/** A look-up with the PaymentIntent's id, where the caller has it, needs no search and does not depend on its index. */
-type LookupRequest = { key: string; reference: string; gatewayTransactionId?: string | null };
-
 export interface StripeGateway extends Gateway {
-  lookupCharge(request: LookupRequest, call: GatewayCall): Promise<LookupOutcome>;
-  cancelCharge(request: LookupRequest, call: GatewayCall): Promise<LookupOutcome>;
-  lookupOperation(request: LookupRequest, call: GatewayCall): Promise<OperationOutcome | { kind: 'not_found' }>;
   close(): Promise<void>;
 }
 

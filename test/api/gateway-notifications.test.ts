@@ -3,6 +3,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { knownGateway } from '../../gateways/catalogue.ts';
+import { connectGateway } from '../../operations/connect-gateway.ts';
 import { eventually } from '../support/eventually.ts';
 import { payOnPage } from '../support/hosted-page.ts';
 import { startStack, type Stack } from '../support/stack.ts';
@@ -113,5 +115,38 @@ describe('a notification nobody vouches for', () => {
     const id = `sim_ntf_${randomUUID()}`;
     await tell(notification({ id }), { secret: 'not-the-secret' });
     expect(await stack.db.query('select 1 from gateway_notifications where notification_id = $1', [id])).toEqual([]);
+  });
+});
+
+describe('a real gateway', () => {
+  const secret = 'whsec_of_the_account';
+  const event = (metadata: object): string => JSON.stringify({ id: `evt_${randomUUID()}`, object: 'event', type: 'payment_intent.succeeded', data: { object: { id: 'pi_1', object: 'payment_intent', metadata } } });
+  const connect = async (merchantId: string) =>
+    connectGateway({ ...stack.service.operations, known: knownGateway }, { merchantId, mode: 'test' }, { gateway: 'stripe', credentials: { secretKey: 'sk_test_51Anything' }, notificationSecret: secret, makeDefault: false });
+
+  async function tellStripe(rawBody: string, options: { secret?: string; account?: string } = {}): Promise<Told> {
+    const timestamp = Math.floor(Date.now() / 1000);
+    const mac = createHmac('sha256', options.secret ?? secret).update(`${timestamp}.${rawBody}`).digest('hex');
+    const answer = await request(`${stack.url}/gateway-notifications/stripe${options.account === undefined ? '' : `?account=${options.account}`}`, {
+      method: 'POST',
+      body: rawBody,
+      headers: { 'content-type': 'application/json', 'stripe-signature': `t=${timestamp},v1=${mac}` },
+    });
+    return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
+  }
+
+  it('can be used and heard only where a merchant has an account', async () => {
+    const [mine, other] = await Promise.all([stack.addMerchant('With an account'), stack.addMerchant('Without one')]);
+    const wanted = { ...body, gateway: 'stripe' };
+    expect(await mine.api.post('/checkout-sessions', wanted)).toMatchObject({ status: 422, body: { code: 'gateway_not_found', param: 'gateway' } });
+    expect(await tellStripe(event({})), 'before anybody has one').toMatchObject({ status: 400 });
+    const account = await connect(mine.merchantId);
+    expect(await mine.api.post('/checkout-sessions', wanted)).toMatchObject({ status: 201 });
+    expect(await other.api.post('/checkout-sessions', wanted)).toMatchObject({ status: 422, body: { code: 'gateway_not_found' } });
+
+    expect(await tellStripe(event({}))).toEqual({ status: 200, body: { received: true } });
+    expect(await tellStripe(event({ reference: 'txn_nobody', key: 'txn_nobody:charge:1' }), { account: account.id })).toEqual({ status: 200, body: { received: true } });
+    expect(await tellStripe(event({}), { account: 'gwa_00000000000000000000000000' }), 'another account').toMatchObject({ status: 400, body: { code: 'malformed_request' } });
+    expect(await tellStripe(event({}), { secret: 'whsec_forged' })).toMatchObject({ status: 400 });
   });
 });

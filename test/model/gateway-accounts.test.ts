@@ -7,6 +7,7 @@ import { makeId } from '../../domain/id.ts';
 import type { Scope } from '../../domain/mode.ts';
 import { knownGateway, knownGateways } from '../../gateways/catalogue.ts';
 import { simulatorCapabilities } from '../../gateways/simulator/gateway.ts';
+import { stripeCapabilities } from '../../gateways/stripe/gateway.ts';
 import { type Database, openDatabase } from '../../models/database.ts';
 import { connectedGateways, disableGatewayAccount, listGatewayAccounts } from '../../models/gateway-account.ts';
 import { finishNotification, takeNotification, dropOldNotifications } from '../../models/gateway-notification.ts';
@@ -109,6 +110,7 @@ describe('which gateways a merchant may use', () => {
   });
 
   it('declare the same window in the catalogue and in their adapters', () => {
+    expect(knownGateway('stripe')?.notFoundFinalAfterMs).toBe(stripeCapabilities.notFoundFinalAfterMs);
     for (const slug of ['simulator', 'simulator_b']) expect(knownGateway(slug)?.notFoundFinalAfterMs).toBe(simulatorCapabilities.notFoundFinalAfterMs);
     expect(knownGateways.filter((gateway) => !gateway.needsAccount).map((gateway) => gateway.slug)).toEqual(['simulator', 'simulator_b']);
   });

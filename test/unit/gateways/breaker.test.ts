@@ -124,6 +124,18 @@ describe('a circuit', () => {
     expect(said).toEqual(['open simulator']);
   });
 
+  it('lets the next one try when the probe came back with an answer of no use, such as one merchant’s wrong key', async () => {
+    const { gateway, state, charge } = guarded();
+    await charge(5);
+    state.now = 10_000;
+    state.charge = { kind: 'unreached', reason: 'refused' };
+    expect(await charge()).toEqual(state.charge);
+    expect(gateway.circuit()).toBe('open');
+    state.charge = declined;
+    expect(await charge()).toEqual(declined);
+    expect(gateway.circuit()).toBe('closed');
+  });
+
   it('does not wait for ever for a probe that never comes back', async () => {
     const { gateway, state, charge } = guarded();
     await charge(5);
