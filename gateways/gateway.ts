@@ -95,19 +95,26 @@ export interface Gateway {
   /** One attempt, one network call; never throws for anything the network or the gateway does. */
   charge(request: ChargeRequest, call: GatewayCall): Promise<ChargeOutcome>;
   /** What became of the charge with this key. Never throws. */
-  lookupCharge(request: { key: string; reference: string }, call: GatewayCall): Promise<LookupOutcome>;
+  lookupCharge(request: LookupRequest, call: GatewayCall): Promise<LookupOutcome>;
   /**
    * Gives up a charge that waits for the customer's authentication (or was never seen). Afterwards the gateway answers
    * `cancelled` for this key for ever, unless money had already moved: then that is the answer. Never throws.
    */
-  cancelCharge(request: { key: string; reference: string }, call: GatewayCall): Promise<LookupOutcome>;
+  cancelCharge(request: LookupRequest, call: GatewayCall): Promise<LookupOutcome>;
   /** Releases an authorisation. */
   voidCharge(request: OperationRequest, call: GatewayCall): Promise<OperationOutcome>;
   /** Takes authorised money, once; the rest of the authorisation is released. */
   captureCharge(request: OperationRequest & { amountMinor: number; currency: string }, call: GatewayCall): Promise<OperationOutcome>;
   refundCharge(request: OperationRequest & { amountMinor: number; currency: string }, call: GatewayCall): Promise<OperationOutcome>;
   /** What became of the capture, void or refund with this key. */
-  lookupOperation(request: { key: string; reference: string }, call: GatewayCall): Promise<OperationOutcome | { kind: 'not_found' }>;
+  lookupOperation(request: LookupRequest, call: GatewayCall): Promise<OperationOutcome | { kind: 'not_found' }>;
+}
+
+export interface LookupRequest {
+  readonly key: string;
+  readonly reference: string;
+  /** The gateway's id of the charge, where it is known: some gateways find by it what their search does not show yet. */
+  readonly gatewayTransactionId?: string | null;
 }
 
 export interface OperationRequest {
