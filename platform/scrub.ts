@@ -10,7 +10,7 @@ const secretFields = new Set([
 ]);
 
 // Most lines hold nothing of the kind: one cheap look spares them the walk. It may only err on the careful side.
-const suspicious = /svc_(?:test|live)_|whsec_|sim(?:card)_|bearer |:\/\/[^\s"/]*@|\d(?:[ -]?\d){12}|"(?:[\w-]*(?:authorization|cookie|cvc|cvv|csc|pan|number|card|iban|secret|password|passphrase|key|keys|token|url|signature))"\s*:/i;
+const suspicious = /(?:svc|sk|rk)_(?:test|live)_|whsec_|_secret_|sim(?:card)_|bearer |:\/\/[^\s"/]*@|\d(?:[ -]?\d){12}|"(?:[\w-]*(?:authorization|cookie|cvc|cvv|csc|pan|number|card|iban|secret|password|passphrase|key|keys|token|url|signature))"\s*:/i;
 
 /**
  * @param line one JSON text, as a logger is about to write it
@@ -39,6 +39,9 @@ function isSecretNumber(field: string, token: string): boolean {
 export function scrubText(text: string): string {
   return text
     .replace(/svc_(test|live)_[0-9A-Za-z]+/g, 'svc_$1_[redacted]')
+    .replace(/\b([sr]k)_(test|live)_[0-9A-Za-z]+/g, '$1_$2_[redacted]')
+    // The secret of one payment at Stripe, as it stands in the address a bank sends the browser back to.
+    .replace(/\b((?:pi|seti)_[0-9A-Za-z]+_secret_)[0-9A-Za-z]+/g, '$1[redacted]')
     .replace(/whsec_[0-9A-Za-z+/=_-]+/g, 'whsec_[redacted]')
     .replace(/simcard_[0-9A-Za-z_-]+/g, 'simcard_[redacted]')
     .replace(/\b(bearer|basic) [0-9A-Za-z+/=._~-]{8,}/gi, '$1 [redacted]')
