@@ -66,6 +66,22 @@ describe('a customer who never comes back from the bank', () => {
   });
 });
 
+describe('a refund that the gateway ends later', () => {
+  it.each([
+    ['4000000000007726', 'succeeded', 'refunded'],
+    ['4000000000005126', 'failed', 'captured'],
+  ])('of the card %s has %s as soon as it is reported', async (number, refundStatus, paymentStatus) => {
+    const token = await stack.api.post('/tokenize', { card: { number, expiry_month: 12, expiry_year: 2040, cvc: '123' } });
+    const payment = await stack.api.post('/charge-token', { token_id: token.body['id'], amount: 2500, currency: 'USD' });
+    expect(payment).toMatchObject({ status: 201, body: { status: 'captured' } });
+    const refund = await stack.api.post(`/payments/${String(payment.body['id'])}/refund`, {});
+    expect(refund).toMatchObject({ status: 201, body: { status: 'pending' } });
+    // The simulator ends it after ten seconds; without the report it would be the daily poll that finds out.
+    await eventually(async () => expect((await stack.api.get(`/refunds/${String(refund.body['id'])}`)).body).toMatchObject({ status: refundStatus }), { withinMs: 25_000, everyMs: 200 });
+    expect((await stack.api.get(`/payments/${String(payment.body['id'])}`)).body).toMatchObject({ status: paymentStatus });
+  });
+});
+
 describe('what a notification says is not believed', () => {
   it('so a true-looking one before the customer decided leaves the session as it is', async () => {
     const session = await atTheBank();

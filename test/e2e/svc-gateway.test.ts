@@ -69,11 +69,14 @@ describe('svc gateway', () => {
 });
 
 describe('svc payment resolve', () => {
+  const control = async (behaviour: string): Promise<void> => {
+    const answer = await request(`${stack.simulator.url}/control`, { method: 'POST', body: JSON.stringify({ slug: 'simulator', behaviour, only: ['lookup'] }) });
+    await answer.body.dump();
+  };
   const resolve = (payment: string, outcome: string) => svc('payment', 'resolve', '--payment', payment, '--outcome', outcome, '--reason', 'seen in the dashboard');
 
   it('settles a processing payment nobody can look up, once its gateway can no longer surprise', async () => {
-    const control = (behaviour: string) => request(`${stack.simulator.url}/control`, { method: 'POST', body: JSON.stringify({ slug: 'simulator', behaviour, only: ['lookup'] }) });
-    await (await control('hang')).body.dump();
+    await control('hang');
     const session = await stack.api.post<{ id: string; checkout_url: string }>('/checkout-sessions', { amount: 2500, currency: 'USD', success_url: 'https://shop.example/ok', failure_url: 'https://shop.example/no' });
     const { id, checkout_url: page } = session.body;
     const payment = (await stack.db.query<{ id: string }>('select transaction_id as id from checkout_sessions where id = $1', [id]))[0]?.id ?? '';
@@ -93,7 +96,22 @@ describe('svc payment resolve', () => {
     expect(events.map((event) => event.type)).toEqual(expect.arrayContaining(['payment.completed', 'checkout_session.completed']));
 
     expect((await resolve(payment, 'failed')).json['error'], 'once').toMatch(/is captured/);
-    await (await control('ok')).body.dump();
+    await control('ok');
+  });
+
+  it.each([
+    ['captured', 'captured'],
+    ['failed', 'failed'],
+  ])('settles a charge of a saved card as %s', async (outcome, status) => {
+    const token = await stack.api.post('/tokenize', { card: { number: '4000000000000259', expiry_month: 12, expiry_year: 2040, cvc: '123' } });
+    await control('hang');
+    const charged = await stack.api.post('/charge-token', { token_id: token.body['id'], amount: 700, currency: 'USD' });
+    expect(charged).toMatchObject({ status: 202, body: { status: 'processing' } });
+    const payment = String(charged.body['id']);
+    await stack.db.query(`update payment_attempts set sent_at = sent_at - interval '31 seconds' where transaction_id = $1`, [payment]);
+    expect(await resolve(payment, outcome)).toMatchObject({ exitCode: 0, json: { previous_status: 'processing', status } });
+    expect((await stack.api.get(`/payments/${payment}`)).body).toMatchObject({ status, pending_operation: null });
+    await control('ok');
   });
 
   it('refuses a payment there is not and an outcome that is none', async () => {
