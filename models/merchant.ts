@@ -35,6 +35,11 @@ export async function findMerchant(knex: Knex, id: string): Promise<Merchant | n
   return (await Merchant.query(knex).findById(id)) ?? null;
 }
 
+/** @returns false when there is no such merchant */
+export async function setDirectCardLive(knex: Knex, id: string, allowed: boolean): Promise<boolean> {
+  return (await Merchant.query(knex).where({ id }).patch({ directCardLive: allowed })) > 0;
+}
+
 /** Oldest first, for the operator's command line. */
 export async function listMerchants(knex: Knex): Promise<Merchant[]> {
   return Merchant.query(knex).orderBy(['createdAt', 'id']);

@@ -1,5 +1,6 @@
-// `svc merchant create | show`.
+// `svc merchant create | show | direct-cards`.
 import type { Command } from 'commander';
+import { allowDirectCards } from '../../operations/allow-direct-cards.ts';
 import { createMerchant } from '../../operations/create-merchant.ts';
 import { showMerchant } from '../../operations/show-merchant.ts';
 import type { ApiKeyRow } from '../../models/api-key.ts';
@@ -32,6 +33,16 @@ export function addMerchantCommands(program: Command): void {
         `${merchant.id}  ${merchant.name}`,
         ...merchant.keys.map((key) => `  ${key.id}  ${key.prefix}…${key.last4}  ${stateOf(key)}`),
       ]);
+    }),
+  );
+
+  const direct = group.command('direct-cards [id]').description('let a merchant send card data itself with live keys').option('--off', 'no longer').option('--json', 'print one JSON object');
+  addOption(direct, 'merchant', 'mer_…', ['merchant-id', 'id']).action((positional: string | undefined, given: Given) =>
+    withContext(async (context) => {
+      const id = required(positional ?? text(given, 'merchant', 'merchantId', 'id'), 'merchant', 'give its mer_… id');
+      const allowed = given['off'] !== true;
+      await allowDirectCards(context, id, allowed);
+      print(given, { merchant_id: id, direct_cards: allowed }, [`${id} may ${allowed ? '' : 'not '}send card data with live keys.`]);
     }),
   );
 }

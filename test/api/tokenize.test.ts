@@ -1,5 +1,6 @@
 // Saving cards, looking them up and deactivating them. The vault is the fixture's; the real one has its contract suite.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { allowDirectCards } from '../../operations/allow-direct-cards.ts';
 import { seal } from '../../platform/seal.ts';
 import { sessionBody, startApi, type TestApi, type TestMerchant } from './app-fixture.ts';
 
@@ -102,8 +103,11 @@ test('what a gateway refuses or does not answer is told, and nothing is saved', 
 test('live keys may send cards only for merchants switched on for it', async () => {
   const refused = await merchant.liveApi.post('/tokenize', { card });
   expect([refused.status, refused.body['code'], refused.body['param']]).toEqual([422, 'direct_card_not_allowed', 'card']);
-  await api.sql('update merchants set direct_card_live = true where id = $1', [merchant.merchantId]);
+  await allowDirectCards(api.operations, merchant.merchantId, true);
   expect((await merchant.liveApi.post('/tokenize', { card })).status).toBe(201);
+  await allowDirectCards(api.operations, merchant.merchantId, false);
+  expect((await merchant.liveApi.post('/tokenize', { card })).status).toBe(422);
+  await expect(allowDirectCards(api.operations, 'mer_nobody', true)).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test.each([
