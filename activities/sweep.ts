@@ -1,5 +1,6 @@
 // Makes up for what a crash or an outage left undone. Everything here is idempotent by id: a workflow that runs already is
 // left alone, an attempt sent again attaches to itself.
+import { waitingCardSetups } from '../models/card-setup.ts';
 import { deliveriesWithoutWorkflow, markDeliveryWorkflows, takeOverdueDeliveries } from '../models/delivery.ts';
 import { deleteOldEvents } from '../models/event.ts';
 import { dropOldNotifications } from '../models/gateway-notification.ts';
@@ -12,6 +13,7 @@ import { overdueSessions, sessionsWithoutWorkflow, stuckAttempts } from '../mode
 import { finishAbandonedKeys } from '../operations/carry-out.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import type { WebhookDeliveryInput } from '../temporal/contract.ts';
+import type { CardSetupDoor } from '../temporal/card-setup-door.ts';
 import type { PaymentDoor } from '../temporal/payment-door.ts';
 import type { SessionDoor } from '../temporal/session-door.ts';
 
@@ -24,6 +26,7 @@ export interface SweepDeps {
   readonly operations: OperationDeps;
   readonly sessions: SessionDoor;
   readonly payments: PaymentDoor;
+  readonly cardSetups: CardSetupDoor;
   readonly startDelivery: (input: WebhookDeliveryInput) => Promise<void>;
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void };
 }
@@ -47,6 +50,7 @@ export function createSweepActivities(deps: SweepDeps): SweepActivities {
       inBatches(await sessionsWithoutWorkflow(db, batch), (session) => (session.attemptInFlight ? sessions.resumeSession(session) : sessions.startSession(session))),
     stuck_attempts: async () => inBatches(await stuckAttempts(db, batch), (row) => sessions.pay(row, row.attemptId)),
     overdue_sessions: async () => inBatches(await overdueSessions(db, batch), (session) => sessions.resumeSession(session)),
+    waiting_card_setups: async () => inBatches(await waitingCardSetups(db, batch), (setup) => deps.cardSetups.startCardSetup(setup)),
     stuck_operations: async () =>
       inBatches(await stuckMoneyOperations(db, batch), (row) => deps.payments.start(row, { kind: row.kind, operationId: row.operationId, transactionId: row.id })),
     unwatched_authorizations: async () =>

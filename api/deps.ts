@@ -5,12 +5,14 @@ import type { OperationDeps } from '../operations/deps.ts';
 import type { CallLog } from '../operations/call-log.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { CardSetupDoor } from '../temporal/card-setup-door.ts';
 import type { SessionDoor } from '../temporal/session-door.ts';
 import type { GatewayNotificationDeps } from './gateway-notifications.ts';
 
 export interface ApiDeps {
   readonly operations: OperationDeps;
   readonly temporal: SessionDoor;
+  readonly cardSetups: CardSetupDoor;
   /** For requests that move money. */
   readonly money: MoneyDeps;
   /** Keeps cards that come in a request. */

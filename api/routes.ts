@@ -1,6 +1,7 @@
 // THE routes table, in the order of the specification. Keys, limits, idempotency, validation, the OpenAPI document and the
 // access tests all follow from these rows.
 import type { Route } from './route.ts';
+import { cardSetupRoutes } from './routes/card-setup.ts';
 import { checkoutSessionRoutes } from './routes/checkout-sessions.ts';
 import { customerRoutes } from './routes/customers.ts';
 import { domainRoutes } from './routes/domains.ts';
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...paymentTokenRoutes,
   ...transactionRoutes,
   ...customerRoutes,
+  ...cardSetupRoutes,
   ...webhookEndpointRoutes,
   ...domainRoutes,
   ...meRoutes,

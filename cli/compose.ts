@@ -2,6 +2,7 @@
 // in one process, `npm run api` and `npm run worker` one each.
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import { createCardSetupActivities } from '../activities/card-setup.ts';
 import { createCheckoutSessionActivities, type GatewayCallRecord } from '../activities/checkout-session.ts';
 import { asActivities } from '../activities/failure.ts';
 import { createPaymentActivities } from '../activities/payment.ts';
@@ -14,6 +15,7 @@ import { type RunningHttp, startHttp } from '../api/server.ts';
 import { makeId } from '../domain/id.ts';
 import type { Gateway } from '../gateways/gateway.ts';
 import { createCardVault } from '../gateways/vault.ts';
+import { markCardSetupsStarted } from '../models/card-setup.ts';
 import { type Database, openDatabase } from '../models/database.ts';
 import { markSessionsStarted } from '../models/session-create.ts';
 import { countStuckWork } from '../models/stuck-work.ts';
@@ -27,6 +29,7 @@ import { createKeyRing, type KeyRing } from '../platform/key-ring.ts';
 import type { Log } from '../platform/log.ts';
 import { createMetrics, type Metrics, type MetricsServer, startMetricsServer } from '../platform/metrics.ts';
 import { ulid } from '../platform/ulid.ts';
+import { createCardSetupDoor } from '../temporal/card-setup-door.ts';
 import { createDeliveryDoor } from '../temporal/delivery-door.ts';
 import { createLookUpDoor } from '../temporal/look-up-door.ts';
 import { createPaymentDoor } from '../temporal/payment-door.ts';
@@ -105,8 +108,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const startDelivery = createDeliveryDoor({ client, queuePrefix });
   const sender = createWebhookSender({ db, keyRing, startDelivery, allowLoopback: config.webhookAllowLoopback, log });
   const offer: OperationDeps['offerDeliveries'] = (deliveries) => sender.offer(deliveries);
-  const started = createBatcher<string>((ids) => markSessionsStarted(db, ids), (error) => log.warn({ err: error }, 'started workflows were not marked; the sweep starts them again'));
+  const notMarked = (error: unknown): void => log.warn({ err: error }, 'started workflows were not marked; the sweep starts them again');
+  const started = createBatcher<string>((ids) => markSessionsStarted(db, ids), notMarked);
+  const startedSetups = createBatcher<string>((ids) => markCardSetupsStarted(db, ids), notMarked);
   const sessions = createSessionDoor({ client, queuePrefix, newId: ulid, onStarted: started.add, onUnavailable });
+  const cardSetups = createCardSetupDoor({ client, queuePrefix, onStarted: startedSetups.add, onUnavailable });
   // A caller waits for its own settle when the work is done in this process: then starts are eager too.
   const signals = roles.api && roles.worker ? createSettleSignals() : null;
   const payments = createPaymentDoor({ client, queuePrefix, signals, onUnavailable });
@@ -123,7 +129,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     checkTarget: createTargetCheck({ allowLoopback: config.webhookAllowLoopback }),
   };
   const money: MoneyDeps = { ...operations, perform: (payment, reserved, waitMs) => payments.carryOut(payment, reserved, waitMs) };
-  const sweep = createSweepActivities({ operations, sessions, payments, startDelivery, log });
+  const sweep = createSweepActivities({ operations, sessions, cardSetups, payments, startDelivery, log });
 
   const recordGatewayCall = (call: GatewayCallRecord): void => {
     metrics.gatewayCall(call.gateway, call.kind, call.code, call.durationMs);
@@ -148,6 +154,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
             alert,
             signal: shutdown.signal,
           }),
+          ...createCardSetupActivities(operations),
           ...createPaymentActivities({
             operations,
             gateways: gateways.registry,
@@ -174,7 +181,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       { name: 'workers', check: () => arePollersThere(client, queuePrefix) },
     ];
     const gatewayNotifications = { db, lookUp, log, verifier: gateways.notifications };
-    app = createApp({ operations, temporal: sessions, vault: createCardVault(gateways.registry), money, config, log, record: { metrics, calls }, readiness, gatewayNotifications }, (limits) =>
+    app = createApp({ operations, temporal: sessions, cardSetups, vault: createCardVault(gateways.registry), money, config, log, record: { metrics, calls }, readiness, gatewayNotifications }, (limits) =>
       createPagesRouter({
         checkout: createCheckoutDoor({
           operations,
@@ -209,6 +216,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await stopping;
       await sender.close();
       await started.close();
+      await startedSetups.close();
       await calls.close();
       await metricsServer?.close();
       await gateways.close();

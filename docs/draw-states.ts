@@ -2,6 +2,7 @@
 // `node --import tsx docs/draw-states.ts` writes it; test/unit/docs/drawn.test.ts fails when it is not up to date.
 import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { cardSetupMinutes, cardSetupTransitions } from '../domain/card-setup.ts';
 import {
   authenticationGraceMs,
   inFlightStatuses,
@@ -35,6 +36,16 @@ ${table(['From', 'To', 'By', 'Events'], sessionTransitions.map((move) => [code(m
   neither cancelling nor expiring is possible.
 - No attempt begins from ${lastClaimBeforeExpiryMs} ms before \`expires_at\`; one that began earlier may finish later.
 - An authentication that nobody finishes is given up ${authenticationGraceMs / 60_000} minutes after \`expires_at\`. The gateway's answer then decides.
+
+## Card setup
+
+A hosted page that saves a card of a customer and charges nothing. It lives ${cardSetupMinutes} minutes and emits no event.
+
+${diagram(cardSetupTransitions, 'open', sessionStatuses.filter(isTerminal))}
+
+${table(['From', 'To', 'By'], cardSetupTransitions.map((move) => [code(move.from), code(move.to), move.by]))}
+
+A card the gateway refuses is told beside its field and leaves the setup open, until it was one too many.
 
 ## Payment
 

@@ -11,6 +11,7 @@ import * as payments from './20261121110000-payments.ts';
 import * as listingCounts from './20261121110100-listing-counts.ts';
 import * as gatewayAccounts from './20261121110200-gateway-accounts.ts';
 import * as listingDeltas from './20261121110300-listing-deltas.ts';
+import * as cardSetupSessions from './20261121110400-card-setup-sessions.ts';
 
 interface Migration {
   up(knex: Knex): Promise<unknown>;
@@ -29,6 +30,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '20261121110200-gateway-accounts': gatewayAccounts,
   '20261121100600-rate-window-decision': rateWindowDecision,
   '20261121110300-listing-deltas': listingDeltas,
+  '20261121110400-card-setup-sessions': cardSetupSessions,
 };
 
 export const migrationSource: Knex.MigrationSource<string> = {

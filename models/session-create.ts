@@ -2,6 +2,8 @@
 // A transaction of five inserts cost half as much again (docs/adr/0002).
 import type { Scope } from '../domain/mode.ts';
 import { camelRow } from './base.ts';
+import { claimed } from './begin-claim.ts';
+import { completedClaimCte, completedClaimParameter, type StoredClaim } from './completed-claim.ts';
 import type { Database, Statement } from './database.ts';
 import type { SessionRow } from './checkout-session.ts';
 import { eventsParameter, leasedDeliveriesColumn, type LeasedDelivery, type NewEvent, outboxCtes, toLeasedDeliveries } from './outbox.ts';
@@ -39,27 +41,10 @@ export async function readSessionPreconditions(
   return camelRow<SessionPreconditions>(row);
 }
 
-export interface StoredClaim {
-  readonly key: string;
-  readonly method: string;
-  readonly path: string;
-  readonly fingerprint: string;
-  readonly responseStatus: number;
-  readonly sealedBody: string;
-  readonly retentionDays: number;
-}
-
 const createStatement: Statement = {
   name: 'create-session',
   text: `
-    with claim as (
-      insert into idempotency_keys (merchant_id, mode, key, method, path, fingerprint, status, resource_type, resource_id, response_status, sealed_body, expires_at)
-      select $2, $3, c.key, c.method, c.path, c.fingerprint, 'completed', 'checkout_session', $1, c."responseStatus", c."sealedBody", now() + c."retentionDays" * interval '1 day'
-      from jsonb_to_record($5::jsonb) as c(key text, method text, path text, fingerprint text, "responseStatus" integer, "sealedBody" text, "retentionDays" integer)
-      where c.key is not null
-      on conflict (merchant_id, mode, key) do nothing
-      returning key
-    ),
+    with ${completedClaimCte('checkout_session', 5)},
     session as (
       insert into checkout_sessions (id, merchant_id, mode, amount, currency, description, success_url, failure_url, cancel_url, line_items,
         subtotal, tax_name, tax_rate, tax_amount, metadata, gateway, source, order_id, locale, customer_id, customer, save_payment_method,
@@ -71,7 +56,7 @@ const createStatement: Statement = {
         "lineItems" jsonb, subtotal bigint, "taxName" text, "taxRate" double precision, "taxAmount" bigint, metadata jsonb, gateway text,
         source text, "orderId" text, locale text, "customerId" text, customer jsonb, "savePaymentMethod" boolean, capture boolean,
         "originDomain" text, "recoveredFrom" text, "transactionId" text, "expiresAt" timestamptz, "createdAt" timestamptz)
-      where ($5::jsonb ->> 'key') is null or exists (select from claim)
+      where ${claimed(5)}
       returning id, merchant_id, mode, amount, currency, source, description, order_id, metadata, origin_domain, customer_id, customer, gateway, capture, transaction_id, created_at
     ),
     payment as (
@@ -99,7 +84,7 @@ export async function insertSession(
     session.merchantId,
     session.mode,
     JSON.stringify(session),
-    JSON.stringify(claim ?? {}),
+    completedClaimParameter(claim),
     eventsParameter(events),
     receiptNumber,
   ]);

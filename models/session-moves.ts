@@ -224,6 +224,7 @@ export async function stuckAttempts(db: Database, limit: number): Promise<(Start
 export async function forgetStartedWorkflows(db: Database): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw(`update checkout_sessions set workflow_started_at = null where status = 'open' and workflow_started_at is not null`);
+    await trx.raw(`update card_setup_sessions set workflow_started_at = null where status = 'open' and workflow_started_at is not null`);
     await trx.raw(`update transactions set workflow_started_at = null where status = 'authorized' and workflow_started_at is not null`);
     await trx.raw(`update deliveries set workflow_started_at = null where status in ('pending', 'sending', 'retrying') and workflow_started_at is not null`);
   });

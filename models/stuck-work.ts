@@ -6,6 +6,7 @@ const stuckStatement: Statement = {
   name: 'count-stuck-work',
   text: `select
     (select count(*) from checkout_sessions where status = 'open' and due_at < now() - interval '1 minute') as sessions,
+    (select count(*) from card_setup_sessions where status = 'open' and expires_at < now() - interval '1 minute') as card_setups,
     (select count(*) from payment_attempts where status in ('requested', 'claimed') and created_at < now() - interval '1 minute') as attempts,
     (select count(*) from transactions where status = 'processing' and updated_at < now() - interval '7 days') as unsettled_payments,
     (select count(*) from deliveries where status in ('pending', 'sending', 'retrying') and due_at < now() - interval '1 minute') as deliveries`,

@@ -1,17 +1,18 @@
 // Creates a checkout session with its reserved payment, `payment.created` and the stored answer, in one statement.
 // Specification: POST /checkout-sessions.
 import { randomBytes } from 'node:crypto';
-import { DomainError, type FieldError, validationError } from '../domain/errors.ts';
+import type { FieldError } from '../domain/errors.ts';
 import { makeReceiptNumber } from '../domain/receipt-number.ts';
 import { hostOf } from '../domain/redirect-url.ts';
 import type { LineItem, SessionCustomer, SessionRow } from '../models/checkout-session.ts';
-import { insertSession, readSessionPreconditions, type SessionPreconditions, type StoredClaim } from '../models/session-create.ts';
+import { insertSession, readSessionPreconditions, type SessionPreconditions } from '../models/session-create.ts';
 import type { StartableSession } from '../models/session-moves.ts';
 import { presentCreatedSession, presentReservedPayment } from '../presenters/checkout-session.ts';
 import { checkoutUrl } from './checkout-url.ts';
 import type { Answer, OperationDeps, RequestScope } from './deps.ts';
-import { type IdempotencyClaim, idempotencyRetentionDays, IdempotencyRace } from './idempotency.ts';
+import { type IdempotencyClaim, IdempotencyRace, storedClaim } from './idempotency.ts';
 import { paymentEvent, paymentOfSession } from './payment-events.ts';
+import { type Redirect, redirectsOf, refuseUnregistered, throwFound } from './redirect-hosts.ts';
 import { usableGateway } from './usable-gateway.ts';
 
 /** A validated request; amounts in minor units. */
@@ -75,7 +76,7 @@ export async function createSession(deps: OperationDeps, request: RequestScope, 
   const present = input.asked === 'payment' ? presentReservedPayment : presentCreatedSession;
   const answer = { status: 201, body: JSON.stringify(present(session, checkoutUrl(deps, session.id))) };
 
-  const leased = await insertSession(deps.db, session, receiptNumber, claim === null ? null : storedClaim(claim, answer), events);
+  const leased = await insertSession(deps.db, session, receiptNumber, storedClaim(claim, answer), events);
   if (leased === null) throw new IdempotencyRace('the key was taken by another request');
   deps.offerDeliveries(leased);
   return {
@@ -92,9 +93,8 @@ export async function createSession(deps: OperationDeps, request: RequestScope, 
   };
 }
 
-function redirects(input: CreateSessionInput): [string, string][] {
-  const all: [string, string | null][] = [['success_url', input.successUrl], ['failure_url', input.failureUrl], ['cancel_url', input.cancelUrl]];
-  return all.filter((entry): entry is [string, string] => entry[1] !== null);
+function redirects(input: CreateSessionInput): Redirect[] {
+  return redirectsOf({ success_url: input.successUrl, failure_url: input.failureUrl, cancel_url: input.cancelUrl });
 }
 
 function check(deps: OperationDeps, request: RequestScope, input: CreateSessionInput, gatewaySlug: string, known: SessionPreconditions): void {
@@ -112,19 +112,8 @@ function check(deps: OperationDeps, request: RequestScope, input: CreateSessionI
   if (input.customerId !== null && known.customer?.id !== input.customerId) {
     add('customer_id', 'customer_not_found', 'There is no such customer.');
   }
-  if (request.mode === 'live') {
-    for (const [path, url] of redirects(input)) {
-      if (!known.registeredHosts.includes(hostOf(url))) {
-        add(path, 'redirect_host_not_registered', `${hostOf(url)} is not registered as a redirect domain; register it with POST /domains.`);
-      } else if (new URL(url).protocol !== 'https:') {
-        add(path, 'redirect_host_not_registered', 'With a live key redirects go to https addresses of registered domains only.');
-      }
-    }
-  }
-  const [first] = errors;
-  // Several unregistered hosts are one mistake, not several.
-  if (first !== undefined && errors.every((e) => e.code === first.code)) throw new DomainError(first.code as 'gateway_not_found', first.message, { param: first.path, errors });
-  if (first !== undefined) throw validationError(errors);
+  errors.push(...refuseUnregistered(request.mode, redirects(input), known.registeredHosts));
+  throwFound(errors);
 }
 
 function buildSession(deps: OperationDeps, request: RequestScope, input: CreateSessionInput, gateway: string, known: SessionPreconditions): SessionRow {
@@ -174,17 +163,5 @@ function describeCustomer(given: SessionCustomer | null, known: SessionPrecondit
     email: given?.email ?? known.email,
     phone: given?.phone ?? known.phone,
     externalCustomerId: given?.externalCustomerId ?? null,
-  };
-}
-
-function storedClaim(claim: IdempotencyClaim, answer: Answer): StoredClaim {
-  return {
-    key: claim.key,
-    method: claim.method,
-    path: claim.path,
-    fingerprint: claim.fingerprint,
-    responseStatus: answer.status,
-    sealedBody: claim.seal(answer.body),
-    retentionDays: idempotencyRetentionDays,
   };
 }

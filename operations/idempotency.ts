@@ -1,5 +1,6 @@
 // An idempotency key on its way into the statement that writes the effect, so that key, effect and answer commit together.
 import type { ReservedOperation } from '../models/begin-claim.ts';
+import type { StoredClaim } from '../models/completed-claim.ts';
 import type { Answer } from './deps.ts';
 
 /** Days an idempotency key and its answer are remembered. */
@@ -26,4 +27,11 @@ export class IdempotencyRace extends Error {
 export interface StoredAnswer extends Answer {
   readonly resourceType: string | null;
   readonly resourceId: string | null;
+}
+
+/** The claim with its answer sealed, for the statement that writes both and the effect. */
+export function storedClaim(claim: IdempotencyClaim | null, answer: Answer): StoredClaim | null {
+  if (claim === null) return null;
+  const { key, method, path, fingerprint } = claim;
+  return { key, method, path, fingerprint, responseStatus: answer.status, sealedBody: claim.seal(answer.body), retentionDays: idempotencyRetentionDays };
 }

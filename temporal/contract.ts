@@ -11,6 +11,7 @@ export const workflowTypes = {
   voidPayment: 'voidPayment',
   refundPayment: 'refundPayment',
   lapseAuthorization: 'lapseAuthorization',
+  cardSetup: 'cardSetup',
   webhookDelivery: 'webhookDelivery',
   sweep: 'sweep',
 } as const;
@@ -88,6 +89,19 @@ export type EndResult =
   | { readonly state: 'already'; readonly status: string }
   /** Not due yet: the end of the session moved or the clock differs. */
   | { readonly state: 'early'; readonly expiresAtMs: number };
+
+/** Input of `cardSetup`; the workflow id is the card setup's. */
+export interface CardSetupInput {
+  readonly setupId: string;
+  /** UTC milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** How a card setup stands after somebody tried to end it. */
+export type CardSetupEnd =
+  | { readonly state: 'over'; readonly status: string }
+  /** Nothing was changed: its end has not come, or it has come already and only expiring is left. */
+  | { readonly state: 'open'; readonly expiresAtMs: number };
 
 /** Input of `webhookDelivery`; the workflow id is `{delivery id}` for round 1 and `{delivery id}:{round}` later. */
 export interface WebhookDeliveryInput {

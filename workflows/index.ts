@@ -1,4 +1,5 @@
 // Every workflow type the workers offer; Temporal bundles this file.
+export { cardSetup } from './card-setup.ts';
 export { checkoutSession } from './checkout-session.ts';
 export { capturePayment, chargePayment, lapseAuthorization, refundPayment, voidPayment } from './payment.ts';
 export { sweep } from './sweep.ts';

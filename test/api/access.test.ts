@@ -14,6 +14,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /webhook-endpoints': { url: 'https://hooks.test/x', events: ['*'] },
   'PATCH /webhook-endpoints/{id}': { description: 'changed' },
   'POST /tokenize': { card: { number: '4242424242424242', expiry_month: 12, expiry_year: 2040, cvc: '123' } },
+  'POST /customers/{id}/card-setup-sessions': { success_url: sessionBody.success_url, failure_url: sessionBody.failure_url },
   'POST /domains': { hostname: 'a.test', kind: 'plugin' },
 };
 
@@ -36,6 +37,7 @@ beforeAll(async () => {
   await owner.api.post('/domains', { hostname: 'owned.test', kind: 'plugin' });
   await api.sql(`insert into customers (id, merchant_id, mode, external_customer_id) values ('cus_0000000000000000000000000a', $1, 'test', 'owned-user')`, [owner.merchantId]);
   const token = await owner.api.post('/tokenize', { ...bodies['POST /tokenize'], external_customer_id: 'owned-user' });
+  const setup = await owner.api.post('/customers/cus_0000000000000000000000000a/card-setup-sessions', bodies['POST /customers/{id}/card-setup-sessions']);
   const [delivery] = await api.sql<{ id: string }>('select id from deliveries where merchant_id = $1 limit 1', [owner.merchantId]);
   const [payment] = await api.sql<{ id: string }>('select id from transactions where session_id = $1', [session.body['id']]);
   await api.sql(`update transactions set status = 'captured', tried_at = now(), amount_captured = amount where id = $1`, [payment?.id]);
@@ -51,6 +53,7 @@ beforeAll(async () => {
     customer: 'cus_0000000000000000000000000a',
     external_customer_id: 'owned-user',
     token: token.body['id'] as string,
+    cardSetup: setup.body['id'] as string,
     refund: 'rf_0000000000000000000000000a',
     delivery: delivery?.id ?? 'dlv_0000000000000000000000000a',
     key: 'owned-key',

@@ -14,6 +14,7 @@ import { createKeyRing } from '../../platform/key-ring.ts';
 import { createLog } from '../../platform/log.ts';
 import { createMetrics } from '../../platform/metrics.ts';
 import { ulid } from '../../platform/ulid.ts';
+import type { DoorCardSetup } from '../../temporal/card-setup-door.ts';
 import type { DoorSession, SessionDoor } from '../../temporal/session-door.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -35,6 +36,7 @@ export interface TestApi {
   readonly sql: TestDatabase['query'];
   readonly operations: OperationDeps;
   readonly started: DoorSession[];
+  readonly startedSetups: DoorCardSetup[];
   readonly logs: readonly string[];
   /** Answers of the door to session workflows. */
   endSession: SessionDoor['endSession'];
@@ -53,6 +55,7 @@ export async function startApi(config: Partial<ApiConfig> = {}, readiness: reado
   const metrics = createMetrics();
   const calls = createCallLog({ db, onDropped: (table, count) => metrics.dropped(table, count), everyMs: 20 });
   const started: DoorSession[] = [];
+  const startedSetups: DoorCardSetup[] = [];
   const simulator = { slug: 'simulator', name: 'Simulator', currencies: 'all' } as const;
   const operations: OperationDeps = {
     db,
@@ -76,6 +79,7 @@ export async function startApi(config: Partial<ApiConfig> = {}, readiness: reado
   const app = createApp({
     operations,
     temporal,
+    cardSetups: { startCardSetup: async (setup) => void startedSetups.push(setup) },
     money: { ...operations, perform: async () => undefined },
     vault: { keep: (...args) => fixture.vault.keep(...args) },
     config: { trustedProxies: [], publicPostsPerMinute: 60, metricsPort: null, ...config },
@@ -93,6 +97,7 @@ export async function startApi(config: Partial<ApiConfig> = {}, readiness: reado
     sql: database.query,
     operations,
     started,
+    startedSetups,
     logs,
     endSession: unexpected,
     vault: fakeVault,
