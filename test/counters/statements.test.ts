@@ -16,7 +16,7 @@ afterAll(() => stack?.stop());
 const named = (names: readonly string[], name: string): boolean => names.includes(name);
 const hot = Object.values(statements).flat();
 /** What the sweep does every ten seconds, whoever calls meanwhile. */
-const sweeps = /^(unstarted|overdue|stuck|take-overdue|deliveries-without|drop|delete-old|read-system-fact|count-stuck)/;
+const sweeps = /^(unstarted|overdue|stuck|take-overdue|deliveries-without|drop|delete-old|read-system-fact|count-stuck|fold-listing|waiting-card|authorizations-without|abandoned)/;
 
 /** What the work waited for, without batches and sweeps. Transactions of Knex count by their words. */
 async function sentBy(work: () => Promise<unknown>): Promise<string[]> {
