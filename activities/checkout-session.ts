@@ -1,9 +1,11 @@
 // What the session workflow calls. A money step is claim, charge, settle: each begins from the row and can be run again.
 // Activities decide nothing about time or order; that is the workflow's.
+import { Context } from '@temporalio/activity';
 import { lastClaimBeforeExpiryMs } from '../domain/checkout-session.ts';
 import type { ChargeOutcome, LookupOutcome } from '../domain/gateway-outcome.ts';
 import type { Gateway, GatewayCall } from '../gateways/gateway.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
+import { fitsATask } from '../gateways/task-budget.ts';
 import { markSentAgain } from '../models/gateway-call.ts';
 import { type AttemptContext, claimAttempt, clockNow, readAttemptContext } from '../models/payment-attempt.ts';
 import { checkoutToken } from '../operations/checkout-url.ts';
@@ -11,11 +13,14 @@ import type { OperationDeps } from '../operations/deps.ts';
 import { endSession } from '../operations/end-session.ts';
 import { resultOf, settleAttempt } from '../operations/settle-attempt.ts';
 import { unseal } from '../platform/seal.ts';
-import type { AttemptResult, CancelCommand, EndResult } from '../temporal/contract.ts';
+import type { AttemptResult, CancelCommand, EndResult, TooSlowForATask } from '../temporal/contract.ts';
+import { rungs } from './money-step.ts';
 
 export interface CheckoutSessionActivities {
   /** Claim, charge, settle. Run again after a crash it looks up before it sends. */
-  payAttempt(input: { attemptId: string }): Promise<AttemptResult>;
+  payAttempt(input: { attemptId: string }): Promise<AttemptResult | TooSlowForATask>;
+  /** The rest of it for a gateway that may take longer than a workflow task has. */
+  sendAttempt(input: { attemptId: string; resumed: boolean }): Promise<AttemptResult>;
   /** Asks the gateway what became of the charge and settles by its answer. `withinMs` cuts short what the gateway allows itself. */
   lookUpAttempt(input: { attemptId: string; withinMs?: number }): Promise<AttemptResult>;
   /** Cancels an authentication nobody finished; the gateway's answer decides. */
@@ -106,9 +111,16 @@ export function createCheckoutSessionActivities(deps: CheckoutSessionActivityDep
     return settleAttempt(operations, context, outcome, { ...facts, notFoundIsFinal: sentAgoMs >= gateway.capabilities.notFoundFinalAfterMs });
   };
 
-  /** A look-up that got an answer uses a rung of the ladder, one that reached nobody does not. */
-  const rungs = (context: AttemptContext, outcome: LookupOutcome): number =>
-    context.attempt.lookups + (outcome.kind === 'unreached' || outcome.kind === 'unknown' ? 0 : 1);
+  const rungsOf = (context: AttemptContext, outcome: LookupOutcome): number => rungs(context.attempt.lookups, outcome);
+
+  /** Goes on where an earlier run was cut off: it may have charged. */
+  const resume = async (context: AttemptContext, gateway: Gateway, call: GatewayCall): Promise<AttemptResult> => {
+    const found = await lookUp(context, gateway, call);
+    if (found.kind !== 'not_found') return settle(context, found, { lookups: rungsOf(context, found), mayHaveBeenSent: true });
+    // An earlier run that is not dead after all may have settled it while the gateway was asked.
+    if (!(await markSentAgain(db, context.attempt.id))) return resultOf(await readAttemptContext(db, context.attempt.id));
+    return settle(context, await charge(context, gateway, call), { lookups: context.attempt.lookups, mayHaveBeenSent: true });
+  };
 
   return {
     async payAttempt({ attemptId }) {
@@ -116,16 +128,19 @@ export function createCheckoutSessionActivities(deps: CheckoutSessionActivityDep
       const { context } = claim;
       if (claim.state === 'refused' || claim.state === 'settled') return resultOf(context);
       const { gateway, call } = gatewayOf(context);
-      if (claim.state === 'claimed') {
-        return settle(context, await charge(context, gateway, call), { lookups: 0, mayHaveBeenSent: false });
-      }
       // At the bank or waiting for a look-up: that has its own pace. A claimed one was cut off by a crash.
       if (context.attempt.status !== 'claimed') return resultOf(context);
-      const found = await lookUp(context, gateway, call);
-      if (found.kind !== 'not_found') return settle(context, found, { lookups: rungs(context, found), mayHaveBeenSent: true });
-      // An earlier run that is not dead after all may have settled it while the gateway was asked.
-      if (!(await markSentAgain(db, attemptId))) return resultOf(await readAttemptContext(db, attemptId));
-      return settle(context, await charge(context, gateway, call), { lookups: context.attempt.lookups, mayHaveBeenSent: true });
+      const resumed = claim.state === 'resumed';
+      if (!fitsATask(gateway)) return { state: 'slow', resumed };
+      return resumed ? resume(context, gateway, call) : settle(context, await charge(context, gateway, call), { lookups: 0, mayHaveBeenSent: false });
+    },
+
+    async sendAttempt({ attemptId, resumed }) {
+      const context = await readAttemptContext(db, attemptId);
+      if (context.attempt.status !== 'claimed') return resultOf(context);
+      const { gateway, call } = gatewayOf(context);
+      if (resumed || Context.current().info.attempt > 1) return resume(context, gateway, call);
+      return settle(context, await charge(context, gateway, call), { lookups: 0, mayHaveBeenSent: false });
     },
 
     async lookUpAttempt({ attemptId, withinMs }) {
@@ -134,7 +149,7 @@ export function createCheckoutSessionActivities(deps: CheckoutSessionActivityDep
       const { gateway, call } = gatewayOf(context);
       const signal = withinMs === undefined ? deps.signal : AbortSignal.any([deps.signal, AbortSignal.timeout(withinMs)]);
       const outcome = await lookUp(context, gateway, { ...call, signal });
-      return settle(context, outcome, { lookups: rungs(context, outcome), mayHaveBeenSent: true });
+      return settle(context, outcome, { lookups: rungsOf(context, outcome), mayHaveBeenSent: true });
     },
 
     async giveUpAttempt({ attemptId }) {
@@ -144,7 +159,7 @@ export function createCheckoutSessionActivities(deps: CheckoutSessionActivityDep
       const outcome = await timed(context, 'cancel', () =>
         gateway.cancelCharge({ key: context.attempt.gatewayKey, reference: context.attempt.transactionId }, call),
       );
-      return settle(context, outcome, { lookups: rungs(context, outcome), mayHaveBeenSent: true });
+      return settle(context, outcome, { lookups: rungsOf(context, outcome), mayHaveBeenSent: true });
     },
 
     endSessionNow: ({ sessionId, to }) => endSession(operations, sessionId, to, 'now'),

@@ -131,19 +131,19 @@ const claimStatement: Statement = {
   text: `
     with moved as (
       update payment_attempts set status = 'claimed', claimed_at = clock_timestamp(), sent_at = clock_timestamp()
-      where id = $1 and status = 'requested' returning id
+      where id = $1 and status = 'requested' returning id, sent_at
     )
-    select ${paymentColumns}, ${attemptJson}, (select count(*) from moved)::integer as claimed
+    select ${paymentColumns}, ${attemptJson}, (select count(*) from moved)::integer as claimed, (select sent_at from moved) as moved_at
     from payment_attempts a join transactions t on t.id = a.transaction_id join merchants m on m.id = t.merchant_id where a.id = $1`,
 };
 
 /** `claimed` tells whether this call took it; otherwise the attempt stands as its status says. */
 export async function claimDirectCharge(db: Database, attemptId: string): Promise<{ claimed: boolean; context: ChargeContext }> {
-  const [row] = await db.runAlone<{ claimed: number }>(claimStatement, [attemptId]);
+  const [row] = await db.runAlone<{ claimed: number; moved_at: Date | null }>(claimStatement, [attemptId]);
   if (row === undefined) throw new Error(`no attempt ${attemptId}`);
   const context = toContext(row);
   const isClaimed = row.claimed === 1;
-  return { claimed: isClaimed, context: isClaimed ? { ...context, attempt: { ...context.attempt, status: 'claimed' } } : context };
+  return { claimed: isClaimed, context: isClaimed ? { ...context, attempt: { ...context.attempt, status: 'claimed', sentAt: row.moved_at } } : context };
 }
 
 const readStatement: Statement = {
@@ -165,7 +165,12 @@ function toContext(row: object): ChargeContext {
 
 export interface ChargeSettlement {
   readonly attemptId: string;
-  readonly expected: { readonly attemptStatus: AttemptStatus; readonly sequence: number };
+  readonly expected: {
+    readonly attemptStatus: AttemptStatus;
+    readonly sequence: number;
+    /** For what concludes that nothing happened: it holds only if nobody has sent it since. Null: whenever it was sent. */
+    readonly sentAt: Date | null;
+  };
   readonly attempt: { readonly status: AttemptStatus; readonly outcome: ChargeOutcome | null; readonly settled: boolean; readonly lookups: number };
   readonly payment: {
     readonly status: TransactionStatus;
@@ -191,6 +196,7 @@ const settleStatement: Statement = {
       select a.id, a.transaction_id from payment_attempts a join transactions t on t.id = a.transaction_id, input
       where a.id = $1 and a.status = j -> 'expected' ->> 'attemptStatus' and t.event_sequence = (j -> 'expected' ->> 'sequence')::integer
         and t.status in ('pending', 'processing')
+        and (j -> 'expected' ->> 'sentAt' is null or a.sent_at = (j -> 'expected' ->> 'sentAt')::timestamptz)
       for update of a, t
     ),
     attempt as (

@@ -16,12 +16,14 @@ export async function markSentAgain(db: Database, attemptId: string): Promise<bo
 
 const sentAgainStatements = {
   charge: sentAgainStatement,
-  capture: { name: 'mark-operation-sent-again', text: `update payment_operations set sent_at = clock_timestamp() where id = $1 and status in ('claimed', 'unknown')` },
-  void: { name: 'mark-operation-sent-again', text: `update payment_operations set sent_at = clock_timestamp() where id = $1 and status in ('claimed', 'unknown')` },
-  refund: { name: 'mark-refund-sent-again', text: `update refunds set sent_at = clock_timestamp() where id = $1 and step in ('claimed', 'unknown')` },
+  authorization: {
+    name: 'mark-operation-sent-again',
+    text: `update payment_operations set sent_at = clock_timestamp() where id = $1 and status in ('claimed', 'unknown') returning id`,
+  },
+  refund: { name: 'mark-refund-sent-again', text: `update refunds set sent_at = clock_timestamp() where id = $1 and step in ('claimed', 'unknown') returning id` },
 } as const satisfies Record<string, Statement>;
 
-/** The same for the operations that need no page. */
-export async function markOperationSentAgain(db: Database, kind: keyof typeof sentAgainStatements, id: string): Promise<void> {
-  await db.runAlone(sentAgainStatements[kind], [id]);
+/** The same for the operations that need no page. @returns false when it was settled meanwhile: then it must not be sent */
+export async function markOperationSentAgain(db: Database, kind: keyof typeof sentAgainStatements, id: string): Promise<boolean> {
+  return (await db.runAlone(sentAgainStatements[kind], [id])).length > 0;
 }

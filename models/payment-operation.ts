@@ -86,18 +86,18 @@ const claimStatement: Statement = {
   name: 'claim-payment-operation',
   text: `
     with moved as (
-      update payment_operations set status = 'claimed', sent_at = clock_timestamp() where id = $1 and status = 'requested' returning id
+      update payment_operations set status = 'claimed', sent_at = clock_timestamp() where id = $1 and status = 'requested' returning id, sent_at
     )
-    select ${paymentColumns}, ${operationJson}, (select count(*) from moved)::integer as claimed
+    select ${paymentColumns}, ${operationJson}, (select count(*) from moved)::integer as claimed, (select sent_at from moved) as moved_at
     from payment_operations o join transactions t on t.id = o.transaction_id join merchants m on m.id = t.merchant_id where o.id = $1`,
 };
 
 export async function claimOperation(db: Database, id: string): Promise<{ claimed: boolean; context: OperationContext }> {
-  const [row] = await db.runAlone<{ claimed: number }>(claimStatement, [id]);
+  const [row] = await db.runAlone<{ claimed: number; moved_at: Date | null }>(claimStatement, [id]);
   if (row === undefined) throw new Error(`no operation ${id}`);
   const context = toContext(row);
   const isClaimed = row.claimed === 1;
-  return { claimed: isClaimed, context: isClaimed ? { ...context, operation: { ...context.operation, status: 'claimed' } } : context };
+  return { claimed: isClaimed, context: isClaimed ? { ...context, operation: { ...context.operation, status: 'claimed', sentAt: row.moved_at } } : context };
 }
 
 const readStatement: Statement = {
@@ -130,7 +130,12 @@ function toContext(row: object): OperationContext {
 
 export interface OperationSettlement {
   readonly operationId: string;
-  readonly expected: { readonly status: OperationStatus; readonly sequence: number };
+  readonly expected: {
+    readonly status: OperationStatus;
+    readonly sequence: number;
+    /** For what concludes that nothing happened: it holds only if nobody has sent it since. Null: whenever it was sent. */
+    readonly sentAt: Date | null;
+  };
   readonly operation: { readonly status: OperationStatus; readonly failureCode: string | null; readonly lookups: number; readonly settled: boolean; readonly dueAt: Date | null };
   readonly payment: {
     readonly status: TransactionStatus;
@@ -153,6 +158,7 @@ const settleStatement: Statement = {
       select o.id, o.transaction_id from payment_operations o join transactions t on t.id = o.transaction_id, input
       where o.id = $1 and o.status = j -> 'expected' ->> 'status' and t.event_sequence = (j -> 'expected' ->> 'sequence')::integer
         and t.status in ('authorized', 'processing')
+        and (j -> 'expected' ->> 'sentAt' is null or o.sent_at = (j -> 'expected' ->> 'sentAt')::timestamptz)
       for update of o, t
     ),
     operation as (

@@ -88,17 +88,17 @@ export interface RefundContext {
 const claimStatement: Statement = {
   name: 'claim-refund',
   text: `
-    with moved as (update refunds set step = 'claimed', sent_at = clock_timestamp() where id = $1 and step = 'requested' returning id)
-    select ${paymentColumns}, to_jsonb(r) as refund, (select count(*) from moved)::integer as claimed
+    with moved as (update refunds set step = 'claimed', sent_at = clock_timestamp() where id = $1 and step = 'requested' returning id, sent_at)
+    select ${paymentColumns}, to_jsonb(r) as refund, (select count(*) from moved)::integer as claimed, (select sent_at from moved) as moved_at
     from refunds r join transactions t on t.id = r.transaction_id join merchants m on m.id = t.merchant_id where r.id = $1`,
 };
 
 export async function claimRefund(db: Database, id: string): Promise<{ claimed: boolean; context: RefundContext }> {
-  const [row] = await db.runAlone<{ claimed: number }>(claimStatement, [id]);
+  const [row] = await db.runAlone<{ claimed: number; moved_at: Date | null }>(claimStatement, [id]);
   if (row === undefined) throw new Error(`no refund ${id}`);
   const context = toContext(row);
   const isClaimed = row.claimed === 1;
-  return { claimed: isClaimed, context: isClaimed ? { ...context, refund: { ...context.refund, step: 'claimed' } } : context };
+  return { claimed: isClaimed, context: isClaimed ? { ...context, refund: { ...context.refund, step: 'claimed', sentAt: row.moved_at } } : context };
 }
 
 const readStatement: Statement = {
@@ -133,7 +133,12 @@ function toContext(row: object): RefundContext {
 
 export interface RefundSettlement {
   readonly refundId: string;
-  readonly expected: { readonly step: RefundStep; readonly sequence: number };
+  readonly expected: {
+    readonly step: RefundStep;
+    readonly sequence: number;
+    /** For what concludes that nothing happened: it holds only if nobody has sent it since. Null: whenever it was sent. */
+    readonly sentAt: Date | null;
+  };
   readonly refund: {
     readonly status: RefundRow['status'];
     readonly step: RefundStep;
@@ -155,6 +160,7 @@ const settleStatement: Statement = {
     guard as (
       select r.id, r.transaction_id from refunds r join transactions t on t.id = r.transaction_id, input
       where r.id = $1 and r.step = j -> 'expected' ->> 'step' and t.event_sequence = (j -> 'expected' ->> 'sequence')::integer
+        and (j -> 'expected' ->> 'sentAt' is null or r.sent_at = (j -> 'expected' ->> 'sentAt')::timestamptz)
       for update of r, t
     ),
     refund as (

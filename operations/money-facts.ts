@@ -15,6 +15,11 @@ export interface MoneyFacts {
 /** More lost races than this within one settling is a fault. */
 export const maxSettleRaces = 5;
 
+/** What a run heard says nothing of a send by another run since: then nothing may be concluded from silence. */
+export function factsUnlessSentSince(begun: Date | null, current: Date | null, facts: MoneyFacts): MoneyFacts {
+  return begun?.getTime() === current?.getTime() ? facts : { ...facts, mayHaveBeenSent: true, notFoundIsFinal: false };
+}
+
 /** Postgres' clock now, by its reading when the row was read. */
 export function clockOf(read: { readonly payment: { readonly readAt: Date }; readonly readMonotonicMs: number }): Date {
   return new Date(read.payment.readAt.getTime() + (performance.now() - read.readMonotonicMs));

@@ -9,7 +9,7 @@ import type { PaymentFailure } from '../presenters/payment-payload.ts';
 import type { MoneyResult } from '../temporal/contract.ts';
 import { checkoutUrl } from './checkout-url.ts';
 import type { OperationDeps } from './deps.ts';
-import { clockOf, maxSettleRaces, type MoneyFacts, paymentFacts } from './money-facts.ts';
+import { clockOf, factsUnlessSentSince, maxSettleRaces, type MoneyFacts, paymentFacts } from './money-facts.ts';
 import { paymentEvent } from './payment-events.ts';
 
 /** @returns how the attempt stands, also when somebody else settled it first */
@@ -18,7 +18,7 @@ export async function settleCharge(deps: OperationDeps, context: ChargeContext, 
   for (let race = 0; race < maxSettleRaces; race++) {
     if (!['requested', 'claimed', 'unknown'].includes(current.attempt.status)) return chargeResult(current);
     const now = clockOf(current);
-    const settlement = build(deps, current, outcome, facts, now);
+    const settlement = build(deps, current, outcome, factsUnlessSentSince(context.attempt.sentAt, current.attempt.sentAt, facts), now);
     const leased = await writeChargeSettlement(deps.db, settlement);
     if (leased !== null) {
       deps.offerDeliveries(leased);
@@ -65,7 +65,7 @@ function isAsAsked(context: ChargeContext, outcome: ApprovedOutcome): boolean {
 }
 
 function base(context: ChargeContext): Pick<ChargeSettlement, 'attemptId' | 'expected' | 'session'> {
-  return { attemptId: context.attempt.id, expected: { attemptStatus: context.attempt.status, sequence: context.payment.eventSequence }, session: null };
+  return { attemptId: context.attempt.id, expected: { attemptStatus: context.attempt.status, sequence: context.payment.eventSequence, sentAt: null }, session: null };
 }
 
 function approve(deps: OperationDeps, context: ChargeContext, outcome: ApprovedOutcome, now: Date): ChargeSettlement {
@@ -93,8 +93,11 @@ function approve(deps: OperationDeps, context: ChargeContext, outcome: ApprovedO
 function fail(deps: OperationDeps, context: ChargeContext, status: 'declined' | 'unreached', outcome: ChargeOutcome | null, failure: PaymentFailure, now: Date): ChargeSettlement {
   const sequence = context.payment.eventSequence + 1;
   const facts = paymentFacts(deps, context.payment, { status: 'failed', tokenId: null });
+  // A decline is the gateway's word; that nothing was charged is concluded, and only from what this run sent.
+  const sentAt = outcome?.kind === 'declined' ? null : context.attempt.sentAt;
   return {
     ...base(context),
+    expected: { ...base(context).expected, sentAt },
     attempt: { status, outcome, settled: true, lookups: context.attempt.lookups },
     payment: {
       status: 'failed',

@@ -6,7 +6,7 @@ import { presentVoid } from '../presenters/payment-payload.ts';
 import type { MoneyResult } from '../temporal/contract.ts';
 import { makeEvent } from '../webhooks/envelope.ts';
 import type { OperationDeps } from './deps.ts';
-import { clockOf, maxSettleRaces, type MoneyFacts, paymentFacts } from './money-facts.ts';
+import { clockOf, factsUnlessSentSince, maxSettleRaces, type MoneyFacts, paymentFacts } from './money-facts.ts';
 import { paymentEvent } from './payment-events.ts';
 
 /** Why a lapsed authorisation is voided; such a void makes the payment `expired` instead of `voided`. */
@@ -19,7 +19,7 @@ export async function settleOperation(deps: OperationDeps, context: OperationCon
   let current = context;
   for (let race = 0; race < maxSettleRaces; race++) {
     if (!isOpen(current.operation.status)) return operationResult(current);
-    const settlement = build(deps, current, outcome, facts, clockOf(current));
+    const settlement = build(deps, current, outcome, factsUnlessSentSince(context.operation.sentAt, current.operation.sentAt, facts), clockOf(current));
     const leased = await writeOperationSettlement(deps.db, settlement);
     if (leased !== null) {
       deps.offerDeliveries(leased);
@@ -62,7 +62,7 @@ function build(deps: OperationDeps, context: OperationContext, outcome: Answer, 
 }
 
 function base(context: OperationContext): Pick<OperationSettlement, 'operationId' | 'expected'> {
-  return { operationId: context.operation.id, expected: { status: context.operation.status, sequence: context.payment.eventSequence } };
+  return { operationId: context.operation.id, expected: { status: context.operation.status, sequence: context.payment.eventSequence, sentAt: null } };
 }
 
 function captured(deps: OperationDeps, context: OperationContext, facts: MoneyFacts, now: Date): OperationSettlement {
@@ -103,6 +103,8 @@ function voided(deps: OperationDeps, context: OperationContext, facts: MoneyFact
 function backToAuthorized(context: OperationContext, status: 'failed' | 'unreached', failureCode: string, facts: MoneyFacts): OperationSettlement {
   return {
     ...base(context),
+    // A refusal is the gateway's word; that nothing happened is concluded, and only from what this run sent.
+    expected: { ...base(context).expected, sentAt: status === 'failed' ? null : context.operation.sentAt },
     operation: { status, failureCode, lookups: facts.lookups, settled: true, dueAt: null },
     payment: unchanged(context, 'authorized', null),
     events: [],

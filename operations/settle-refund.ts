@@ -8,7 +8,7 @@ import { presentRefundEvent } from '../presenters/refund.ts';
 import type { MoneyResult } from '../temporal/contract.ts';
 import { makeEvent } from '../webhooks/envelope.ts';
 import type { OperationDeps } from './deps.ts';
-import { clockOf, maxSettleRaces, type MoneyFacts, paymentFacts } from './money-facts.ts';
+import { clockOf, factsUnlessSentSince, maxSettleRaces, type MoneyFacts, paymentFacts } from './money-facts.ts';
 
 /** A refund the gateway works on is asked for once a day, beside its notifications. */
 const pollMs = 24 * 60 * 60_000;
@@ -20,7 +20,7 @@ export async function settleRefund(deps: OperationDeps, context: RefundContext, 
   let current = context;
   for (let race = 0; race < maxSettleRaces; race++) {
     if (current.refund.step === 'settled') return refundResult(current);
-    const settlement = build(deps, current, outcome, facts, clockOf(current));
+    const settlement = build(deps, current, outcome, factsUnlessSentSince(context.refund.sentAt, current.refund.sentAt, facts), clockOf(current));
     const leased = await writeRefundSettlement(deps.db, settlement);
     if (leased !== null) {
       deps.offerDeliveries(leased);
@@ -61,13 +61,18 @@ function build(deps: OperationDeps, context: RefundContext, outcome: Answer, fac
   }
 }
 
+/** Our own codes for what the gateway never said. */
+function isConcluded(failureCode: string): boolean {
+  return failureCode === 'gateway_unavailable' || failureCode === 'not_processed';
+}
+
 /** The gateway has said that it works on it: a lost look-up does not make that unknown again. */
 function keepStep(step: RefundStep): 'unknown' | 'at_gateway' {
   return step === 'at_gateway' ? 'at_gateway' : 'unknown';
 }
 
 function base(context: RefundContext): Pick<RefundSettlement, 'refundId' | 'expected'> {
-  return { refundId: context.refund.id, expected: { step: context.refund.step, sequence: context.payment.eventSequence } };
+  return { refundId: context.refund.id, expected: { step: context.refund.step, sequence: context.payment.eventSequence, sentAt: null } };
 }
 
 function open(context: RefundContext, step: 'unknown' | 'at_gateway', gatewayRefundId: string | null, facts: MoneyFacts, now: Date, waitMs: number): RefundSettlement {
@@ -105,6 +110,8 @@ function fail(deps: OperationDeps, context: RefundContext, failureCode: string, 
   const events = wasAnsweredPending ? [refundEvent(deps, 'payment.refund_failed', { ...context, refund: failed }, changes, payment.eventSequence + 1, now)] : [];
   return {
     ...base(context),
+    // A refusal is the gateway's word; that nothing happened is concluded, and only from what this run sent.
+    expected: { ...base(context).expected, sentAt: isConcluded(failureCode) ? refund.sentAt : null },
     refund: { status: 'failed', step: 'settled', gatewayRefundId: null, failureCode, lookups: facts.lookups, completedAt: now, dueAt: null },
     payment: { status: payment.status, releasedMinor: refund.amount, refundedMinor: 0, sequence: payment.eventSequence + events.length },
     events,

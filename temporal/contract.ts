@@ -4,6 +4,12 @@
 export const taskQueues = { payments: 'payments', billing: 'billing', webhooks: 'webhooks' } as const;
 export type TaskQueue = keyof typeof taskQueues;
 
+/** The queue of another kind of the same installation: queue names are a prefix and a kind. */
+export function siblingQueue(queue: string, kind: TaskQueue): string {
+  const own = Object.values(taskQueues).find((name) => queue.endsWith(name));
+  return queue.slice(0, queue.length - (own?.length ?? 0)) + taskQueues[kind];
+}
+
 export const workflowTypes = {
   checkoutSession: 'checkoutSession',
   chargePayment: 'chargePayment',
@@ -79,6 +85,13 @@ export type AttemptResult =
   /** The session was not open, or it was too late, or the buyer found no place left. */
   | { readonly state: 'refused' }
   | { readonly state: 'cancelled' };
+
+/** What a money step in a workflow task says of a gateway that may take longer than the task has: claimed, not sent. */
+export interface TooSlowForATask {
+  readonly state: 'slow';
+  /** An earlier run may have sent it. */
+  readonly resumed: boolean;
+}
 
 /** What cancelling or expiring came to. */
 export type EndResult =

@@ -18,7 +18,7 @@ export function createDeliveryDoor(deps: DeliveryDoorDeps): (input: WebhookDeliv
     await deps.client.withDeadline(Date.now() + startDeadlineMs, () =>
       deps.client.workflow.start(workflowTypes.webhookDelivery, {
         workflowId: input.round === 1 ? input.deliveryId : `${input.deliveryId}:${input.round}`,
-        taskQueue: deps.queuePrefix + taskQueues.webhooks,
+        taskQueue: deps.queuePrefix + taskQueues.payments,
         args: [input],
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,

@@ -14,14 +14,18 @@ export async function isTemporalThere(client: Client): Promise<void> {
 
 /** @throws Error naming the queues nobody polls */
 export async function arePollersThere(client: Client, queuePrefix: string): Promise<void> {
-  const queues = [taskQueues.payments, taskQueues.webhooks];
+  const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
+  const queues = [
+    { queue: taskQueues.payments, type: TASK_QUEUE_TYPE_WORKFLOW },
+    { queue: taskQueues.webhooks, type: TASK_QUEUE_TYPE_ACTIVITY },
+  ];
   const idle = await Promise.all(
-    queues.map(async (queue) => {
+    queues.map(async ({ queue, type }) => {
       const answer = await client.withDeadline(Date.now() + deadlineMs, () =>
         client.workflowService.describeTaskQueue({
           namespace: client.options.namespace,
           taskQueue: { name: queuePrefix + queue },
-          taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+          taskQueueType: type,
         }),
       );
       const seen = (answer.pollers ?? []).map((poller) => Number(poller.lastAccessTime?.seconds ?? 0) * 1000);

@@ -71,7 +71,8 @@ async function startOne(options: WorkersOptions, queue: TaskQueue): Promise<Runn
       connection: options.connection,
       namespace: options.namespace,
       taskQueue: options.queuePrefix + taskQueues[queue],
-      workflowBundle: { codePath: options.bundlePath },
+      // Workflows run on the payments queue only: each worker with workflows holds their code in an isolate of 40 MB.
+      ...(queue === 'payments' ? { workflowBundle: { codePath: options.bundlePath } } : {}),
       activities: options.activities[queue] ?? {},
     });
   let worker = await create();

@@ -22,6 +22,12 @@ const gateway = proxyActivities<CheckoutSessionActivities>({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 });
 
+// Gateways that may take longer than a workflow task has.
+const slowGateway = proxyActivities<CheckoutSessionActivities>({
+  startToCloseTimeout: '45s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
+});
+
 /** As long as a charge may take in the same place. */
 const customerLookUpMs = 4_000;
 
@@ -79,7 +85,8 @@ export async function checkoutSession(input: CheckoutSessionInput): Promise<stri
   async function obey(command: Command): Promise<void> {
     switch (command.kind) {
       case 'pay': {
-        const result = await money.payAttempt({ attemptId: command.attemptId });
+        const step = await money.payAttempt({ attemptId: command.attemptId });
+        const result = step.state === 'slow' ? await slowGateway.sendAttempt({ attemptId: command.attemptId, resumed: step.resumed }) : step;
         follow(command.attemptId, result);
         command.result = result;
         if (result.state !== 'approved') setCurrentDetails(`Last attempt: ${result.state}`);

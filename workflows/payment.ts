@@ -22,6 +22,12 @@ export const capturePayment = (input: MoneyInput): Promise<string> => carryOut(i
 export const voidPayment = (input: MoneyInput): Promise<string> => carryOut(input);
 export const refundPayment = (input: MoneyInput): Promise<string> => carryOut(input);
 
+/** In the task when the gateway is quick enough for one, else as an activity of its own. */
+async function perform(input: MoneyInput): Promise<MoneyResult> {
+  const step = await money.performOperation(input);
+  return step.state === 'slow' ? gateway.sendOperation({ ...input, resumed: step.resumed }) : step;
+}
+
 async function carryOut(input: MoneyInput): Promise<string> {
   const asked: { result?: MoneyResult }[] = [];
   setHandler(lookUp, async () => {
@@ -30,7 +36,7 @@ async function carryOut(input: MoneyInput): Promise<string> {
     await condition(() => question.result !== undefined);
     return question.result as MoneyResult;
   });
-  let result = await money.performOperation(input);
+  let result = await perform(input);
   for (;;) {
     if (result.state === 'waiting') {
       setCurrentDetails(result.why === 'unknown' ? "The gateway's answer is not known yet; it is looked up until it is." : 'The gateway still works on it.');
@@ -53,7 +59,7 @@ export async function lapseAuthorization(input: LapseInput): Promise<string> {
       await sleepUntil(begun.nextLookAtMs, () => false);
       continue;
     }
-    let result = await money.performOperation(begun.operation);
+    let result = await perform(begun.operation);
     while (result.state === 'waiting') {
       await sleepUntil(result.nextLookAtMs, () => false);
       result = await gateway.lookUpOperation(begun.operation);

@@ -41,12 +41,12 @@ const money: Readonly<Record<string, () => Promise<string[]>>> = {
   'authorize-and-void': async () => {
     const id = await charge(token, { capture: false });
     await api.post(`/payments/${id}/void`);
-    return operationsOf(id, 'void');
+    return newestOf('void');
   },
   'authorize-and-capture': async () => {
     const id = await charge(token, { capture: false });
     await api.post(`/payments/${id}/capture`);
-    return operationsOf(id, 'capture');
+    return newestOf('capture');
   },
   'refund-pending': async () => {
     const id = await charge(await savedCard('4000000000007726'), {});
@@ -64,11 +64,11 @@ async function charge(tokenId: string, fields: object): Promise<string> {
   return body.payment_id ?? body.id;
 }
 /** Operations have no address of their own; the workflow that began last with this type is the one. */
-async function operationsOf(_payment: string, kind: 'capture' | 'void'): Promise<string[]> {
+async function newestOf(kind: 'capture' | 'void'): Promise<string[]> {
   await pause(2_000);
   for await (const execution of client.workflow.list({ query: `WorkflowType = '${kind}Payment'` })) return [execution.workflowId];
   await pause(500);
-  return operationsOf(_payment, kind);
+  return newestOf(kind);
 }
 
 const folder = new URL('./recorded/', import.meta.url);

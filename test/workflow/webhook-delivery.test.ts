@@ -110,7 +110,7 @@ describe('a process that died', () => {
     await stack.db.query("update deliveries set status = 'retrying', due_at = now(), leased_until = null where id = $1", [id]);
     // Somebody else holds it for three more seconds.
     await stack.db.query("update deliveries set status = 'sending', attempt_count = 2, leased_until = now() + interval '3 seconds', workflow_started_at = now() where id = $1", [id]);
-    await stack.service.client.workflow.start('webhookDelivery', { workflowId: id, taskQueue: 'webhooks', args: [{ deliveryId: id, round: 1, nextAttemptAtMs: Date.now() }] });
+    await stack.service.client.workflow.start('webhookDelivery', { workflowId: id, taskQueue: 'payments', args: [{ deliveryId: id, round: 1, nextAttemptAtMs: Date.now() }] });
     expect(await workflowOf(id).result()).toBe('delivered');
     expect(await rowOf(id)).toMatchObject({ status: 'delivered', attempt_count: 3 });
   });
