@@ -42,6 +42,8 @@ export function installTemporalRuntime(log: WorkersOptions['log']): void {
       // Forwarded to our log instead of printed over it.
       telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN' }), forward: {} } },
       logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+        // So it is meant: that queue has attempts to make and nothing to wait for.
+        if (message.startsWith('No workflows registered')) return;
         const { error, ...rest } = meta ?? {};
         const fields = { ...rest, ...(error === undefined ? {} : { err: error as unknown }) };
         if (level === 'ERROR') log.error(fields, message);

@@ -22,7 +22,7 @@ interface Run {
 }
 
 function run(more: NodeJS.ProcessEnv = {}): Run {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/start.ts'], { env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['cli/launch.js', 'cli/start.ts'], { env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
   runs.push(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
