@@ -13,8 +13,10 @@ import {
 } from '../domain/checkout-session.ts';
 import { attemptWaitsMs } from '../domain/delivery-schedule.ts';
 import { automationEvents, eventNames } from '../domain/event.ts';
+import { operationStatuses, operationTransitions } from '../domain/payment-operation.ts';
 import { lookupWaitsMs } from '../domain/reconcile-schedule.ts';
-import { attemptStatuses, openAttemptStatuses, transactionStatuses, transactionTransitions } from '../domain/transaction.ts';
+import { refundStatuses, refundSteps, refundTransitions } from '../domain/refund.ts';
+import { attemptStatuses, authorizationLapseMs, maxRefunds, openAttemptStatuses, transactionStatuses, transactionTransitions } from '../domain/transaction.ts';
 
 export const statesFile = new URL('states.md', import.meta.url);
 
@@ -51,7 +53,7 @@ A card the gateway refuses is told beside its field and leaves the setup open, u
 
 ${code('processing')} means that the gateway's answer is not known yet: it is looked up, never guessed and never charged again.
 
-${diagram(transactionTransitions, 'pending', terminalStatuses())}
+${diagram(transactionTransitions, 'pending', ends(transactionStatuses, transactionTransitions))}
 
 ${table(['From', 'To', 'By'], transactionTransitions.map((move) => [code(move.from), code(move.to), move.by]))}
 
@@ -61,6 +63,29 @@ An unknown outcome is looked up after ${lookupWaitsMs.slice(0, -1).map(inWords).
 
 One try to charge: ${attemptStatuses.map(code).join(', ')}. A payment has at most one attempt that is
 ${openAttemptStatuses.map(code).join(', ')}; the database holds this by a unique index.
+
+## Capture and void
+
+The operation behind \`POST /payments/{id}/capture\` or \`/void\`. A payment has at most one that is not over; the database holds this
+by a unique index. One that failed or reached nobody leaves the authorisation as it was.
+
+${diagram(operationTransitions, 'requested', ends(operationStatuses, operationTransitions))}
+
+${table(['From', 'To', 'By'], operationTransitions.map((move) => [code(move.from), code(move.to), move.by]))}
+
+An authorisation that nobody captures is voided after ${inDays(authorizationLapseMs)}; the payment is \`expired\` then.
+
+## Refund
+
+${diagram(refundTransitions, 'pending', ends(refundStatuses, refundTransitions))}
+
+${table(['From', 'To', 'By', 'Events'], refundTransitions.map((move) => [code(move.from), code(move.to), move.by, move.events.map(code).join(', ')]))}
+
+- A \`pending\` refund holds its amount. While it is, it passes through ${refundSteps.map(code).join(', ')}: an answer that was
+  lost is looked up like any other, one the gateway still works on once a day and at each notification.
+- A refund of a part emits both events, a full one \`payment.refunded\` alone. One that failed in the answer to its request emits none.
+- A payment may have ${maxRefunds} refunds. What they take together, pending ones included, never exceeds what was captured; the database
+  holds this by a check.
 
 ## Events
 
@@ -74,8 +99,8 @@ ${table(['Attempt', 'Waits'], attemptWaitsMs.map((wait, index) => [String(index 
 `;
 }
 
-function terminalStatuses(): string[] {
-  return transactionStatuses.filter((status) => !transactionTransitions.some((move) => move.from === status));
+function ends(statuses: readonly string[], moves: readonly { from: string }[]): string[] {
+  return statuses.filter((status) => !moves.some((move) => move.from === status));
 }
 
 function diagram(moves: readonly { from: string; to: string; by: string }[], start: string, ends: readonly string[]): string {
@@ -90,6 +115,11 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 function code(text: string): string {
   return `\`${text}\``;
+}
+
+/** @param ms a whole number of days, two or more */
+function inDays(ms: number): string {
+  return `${ms / 86_400_000} days`;
 }
 
 /** @param ms a whole number of seconds, minutes or hours */

@@ -1,6 +1,7 @@
 // Captures and voids: one row each, at most one open per payment (a partial unique index holds that), written before the
 // gateway hears of it. Each write is one statement.
 import type { Scope } from '../domain/mode.ts';
+import type { OperationStatus } from '../domain/payment-operation.ts';
 import type { TransactionStatus } from '../domain/transaction.ts';
 import { camelRow } from './base.ts';
 import { type BeginClaim, claimCte, claimed, claimParameter } from './begin-claim.ts';
@@ -8,8 +9,7 @@ import type { Database, Statement } from './database.ts';
 import { eventsParameter, leasedDeliveriesColumn, type LeasedDelivery, type NewEvent, outboxCtes, toLeasedDeliveries } from './outbox.ts';
 import { paymentColumns, type PaymentRow } from './payment-row.ts';
 
-export const operationStatuses = ['requested', 'claimed', 'unknown', 'succeeded', 'failed', 'unreached'] as const;
-export type OperationStatus = (typeof operationStatuses)[number];
+export type { OperationStatus } from '../domain/payment-operation.ts';
 
 export interface NewOperation {
   readonly id: string;

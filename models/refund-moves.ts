@@ -1,6 +1,7 @@
 // Beginning, claiming and settling a refund. Its amount is held on the payment from the moment it is begun until it has
 // failed; the sum is guarded by the payment's row lock and by a check constraint. Each write is one statement.
 import type { Scope } from '../domain/mode.ts';
+import type { RefundStep } from '../domain/refund.ts';
 import { maxRefunds, type TransactionStatus } from '../domain/transaction.ts';
 import { camelRow } from './base.ts';
 import { type BeginClaim, claimCte, claimed, claimParameter } from './begin-claim.ts';
@@ -9,8 +10,7 @@ import { eventsParameter, leasedDeliveriesColumn, type LeasedDelivery, type NewE
 import { paymentColumns, type PaymentRow } from './payment-row.ts';
 import type { RefundRow } from './refund.ts';
 
-/** Where the operation stands: written, sent, answer lost, taken by the gateway, over. */
-export type RefundStep = 'requested' | 'claimed' | 'unknown' | 'at_gateway' | 'settled';
+export type { RefundStep } from '../domain/refund.ts';
 
 export interface RefundOperation extends RefundRow {
   readonly step: RefundStep;

@@ -1,5 +1,6 @@
 // The refunds table as readers see it. Writing them belongs to the statements of the refund operation.
 import type { Mode } from '../domain/mode.ts';
+import type { RefundStatus } from '../domain/refund.ts';
 import { BaseModel } from './base.ts';
 
 export class Refund extends BaseModel {
@@ -14,7 +15,7 @@ export interface RefundRow {
   /** Minor units. */
   readonly amount: number;
   readonly currency: string;
-  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly status: RefundStatus;
   readonly type: 'full' | 'partial';
   readonly reason: string | null;
   readonly orderId: string | null;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expiresInMinutes, isTerminal, sessionStatuses, sessionTransitions, visibleStatus } from '../../../domain/checkout-session.ts';
+import { operationStatuses, operationTransitions } from '../../../domain/payment-operation.ts';
+import { refundStatuses, refundTransitions } from '../../../domain/refund.ts';
 import { statusesBefore, transactionStatuses, transactionTransitions } from '../../../domain/transaction.ts';
 
 const expiresAt = new Date('2026-11-21T12:00:00.000Z');
@@ -32,10 +34,20 @@ describe('the state tables', () => {
   });
 
   it('name no move twice', () => {
-    for (const table of [sessionTransitions, transactionTransitions]) {
+    for (const table of [sessionTransitions, transactionTransitions, operationTransitions, refundTransitions]) {
       const moves = table.map((move) => `${move.from} → ${move.to}`);
       expect(new Set(moves).size).toBe(moves.length);
     }
+  });
+
+  it('reach every status of a capture, a void and a refund', () => {
+    const reachable = (start: string, moves: readonly { from: string; to: string }[]): string[] => {
+      const reached = new Set([start]);
+      for (const from of reached) for (const move of moves) if (move.from === from) reached.add(move.to);
+      return [...reached].sort();
+    };
+    expect(reachable('requested', operationTransitions)).toEqual([...operationStatuses].sort());
+    expect(reachable('pending', refundTransitions)).toEqual([...refundStatuses].sort());
   });
 
   it('reach every payment status from pending, and refunds only from money taken', () => {
