@@ -8,6 +8,52 @@ export const statements = {
   create: ['admit-keys', 'find-idempotency-key', 'session-preconditions', 'create-session'],
   /** POST of the pay form, approved: the page, the two limits of its form, then the workflow's claim and settlement. */
   pay: ['read-checkout-page', 'admit-buckets', 'admit-buckets', 'request-attempt', 'claim-attempt', 'settle-attempt'],
+  getPayment: ['admit-keys', 'find-transaction'],
+  // With an Idempotency-Key each: begun by the request, claimed and settled by its workflow, read and kept by the request.
+  chargeToken: [
+    'admit-keys',
+    'find-idempotency-key',
+    'charge-preconditions',
+    'begin-direct-charge',
+    'read-payment-of-workflow',
+    'claim-direct-charge',
+    'settle-direct-charge',
+    'read-direct-charge',
+    'find-transaction',
+    'knex: update idempotency_keys set',
+  ],
+  refund: [
+    'admit-keys',
+    'find-idempotency-key',
+    'begin-refund',
+    'read-payment-of-workflow',
+    'claim-refund',
+    'settle-refund',
+    'read-refund-context',
+    'knex: update idempotency_keys set',
+  ],
+  capture: [
+    'admit-keys',
+    'find-idempotency-key',
+    'begin-payment-operation',
+    'read-payment-of-workflow',
+    'claim-payment-operation',
+    'settle-payment-operation',
+    'read-payment-operation',
+    'find-transaction',
+    'knex: update idempotency_keys set',
+  ],
+  void: [
+    'admit-keys',
+    'find-idempotency-key',
+    'begin-payment-operation',
+    'read-payment-of-workflow',
+    'claim-payment-operation',
+    'settle-payment-operation',
+    'read-payment-operation',
+    'find-transaction',
+    'knex: update idempotency_keys set',
+  ],
 } as const satisfies Record<string, readonly string[]>;
 
 /** Marks and logs written in batches off the request's path: their number follows time, not requests. */

@@ -1,9 +1,10 @@
-// How many statements a create, a pay and a GET wait for. No timing: names and their number.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+// How many statements the hot operations wait for. No timing: names and their number.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../support/stack.ts';
 import { batched, statements } from './budgets.ts';
 import { type CreatedCheckout, createCheckout, payCheckout } from './checkout.ts';
 import { countStatements, type StatementCount } from './count-statements.ts';
+import { type Money, saveCard } from './money.ts';
 
 let stack: Stack;
 let count: StatementCount;
@@ -39,6 +40,41 @@ it('a payment waits for these statements, the page and the workflow together', a
   await payCheckout(stack, await createCheckout(stack, 'paid to warm up'));
   const checkout: CreatedCheckout = await createCheckout(stack, 'paid and counted');
   expect(await sentBy(() => payCheckout(stack, checkout))).toEqual(statements.pay);
+});
+
+describe('a saved card', () => {
+  let money: Money;
+  beforeAll(async () => {
+    money = await saveCard(stack);
+    await money.charge('charged to warm up');
+  });
+
+  it('is charged by these statements, request and workflow together', async () => {
+    expect(await sentBy(() => money.charge('charged and counted'))).toEqual(statements.chargeToken);
+  });
+
+  it('its payment is read by its admission and one statement, refunds included', async () => {
+    const id = await money.charge('charged to be read');
+    expect(await sentBy(() => stack.api.get(`/payments/${id}`))).toEqual(statements.getPayment);
+  });
+
+  it('is refunded by these statements', async () => {
+    await money.refund(await money.charge('refunded to warm up'), 'refund to warm up');
+    const id = await money.charge('charged to be refunded');
+    expect(await sentBy(() => money.refund(id, 'refunded and counted'))).toEqual(statements.refund);
+  });
+
+  it('has its authorisation captured by these statements', async () => {
+    await money.capture(await money.charge('captured to warm up', false), 'capture to warm up');
+    const id = await money.charge('authorised to be captured', false);
+    expect(await sentBy(() => money.capture(id, 'captured and counted'))).toEqual(statements.capture);
+  });
+
+  it('has its authorisation voided by these statements', async () => {
+    await money.void(await money.charge('voided to warm up', false), 'void to warm up');
+    const id = await money.charge('authorised to be voided', false);
+    expect(await sentBy(() => money.void(id, 'voided and counted'))).toEqual(statements.void);
+  });
 });
 
 it('what is written beside the requests grows with time, not with requests', async () => {
