@@ -23,7 +23,9 @@ import { type CallLog, createCallLog } from '../operations/call-log.ts';
 import type { MoneyDeps } from '../operations/carry-out.ts';
 import type { OperationDeps } from '../operations/deps.ts';
 import { createCheckoutDoor } from '../pages/checkout/checkout-door.ts';
+import type { RecordVault } from '../pages/checkout/timed-vault.ts';
 import { createPagesRouter } from '../pages/routes.ts';
+import { createCardSetupPages } from '../pages/setup/card-setup-door.ts';
 import type { Config } from '../platform/config.ts';
 import { createKeyRing, type KeyRing } from '../platform/key-ring.ts';
 import type { Log } from '../platform/log.ts';
@@ -181,14 +183,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       { name: 'workers', check: () => arePollersThere(client, queuePrefix) },
     ];
     const gatewayNotifications = { db, lookUp, log, verifier: gateways.notifications };
-    app = createApp({ operations, temporal: sessions, cardSetups, vault: createCardVault(gateways.registry), money, config, log, record: { metrics, calls }, readiness, gatewayNotifications }, (limits) =>
+    const vault = createCardVault(gateways.registry);
+    const recordVault: RecordVault = (call) => recordGatewayCall({ ...call, kind: 'vault', createdAt: new Date() });
+    app = createApp({ operations, temporal: sessions, cardSetups, vault, money, config, log, record: { metrics, calls }, readiness, gatewayNotifications }, (limits) =>
       createPagesRouter({
         checkout: createCheckoutDoor({
           operations,
           gateways: gateways.registry,
           temporal: sessions,
-          recordVault: (call) => recordGatewayCall({ ...call, kind: 'vault', createdAt: new Date() }),
+          recordVault,
         }),
+        setup: createCardSetupPages({ operations, vault, recordVault }),
         keyRing,
         https: config.publicUrl.startsWith('https:'),
         log,

@@ -2,6 +2,7 @@
 // things every answer takes. Declares shapes only; composition roots hand in the real functions.
 import type { Context } from 'koa';
 import type { Pan } from '../domain/card.ts';
+import type { CardSetupStatus } from '../domain/card-setup.ts';
 import type { SessionStatus } from '../domain/checkout-session.ts';
 import type { DeclineCode } from '../domain/gateway-outcome.ts';
 import type { Mode } from '../domain/mode.ts';
@@ -9,6 +10,7 @@ import type { KeyRing } from '../platform/key-ring.ts';
 
 export interface PagesDeps {
   readonly checkout: CheckoutDoor;
+  readonly setup: CardSetupPages;
   /** For the hidden token of our own forms (purpose `page-form`). */
   readonly keyRing: KeyRing;
   /** Whether customers reach us by https: then browsers are told to stay there. */
@@ -59,16 +61,27 @@ export type CancelResult =
 /** What the customer may see of a session right now. */
 export type CheckoutPhase = 'payable' | 'processing' | 'requires_action' | Exclude<SessionStatus, 'open'>;
 
-export interface CheckoutView {
+/** What every page with a card form knows. */
+export interface HostedView {
+  /** Of the checkout session or the card setup. */
   readonly sessionId: string;
   /** `{session id}.{mac}`, the last part of the page's address. */
   readonly token: string;
   readonly mode: Mode;
+  readonly merchant: { readonly name: string; readonly logoUrl: string | null; readonly primaryColor: string | null };
+  readonly successUrl: string;
+  readonly failureUrl: string;
+  readonly cancelUrl: string | null;
+  readonly card: { readonly brand: string; readonly last4: string } | null;
+  /** Whether to offer the simulator's card table. */
+  readonly testCards: boolean;
+}
+
+export interface CheckoutView extends HostedView {
   readonly status: SessionStatus;
   readonly phase: CheckoutPhase;
   /** Where the bank waits for the customer, in phase `requires_action`. */
   readonly actionUrl: string | null;
-  readonly merchant: { readonly name: string; readonly logoUrl: string | null; readonly primaryColor: string | null };
   readonly amountMinor: number;
   readonly currency: string;
   readonly description: string | null;
@@ -78,20 +91,34 @@ export interface CheckoutView {
   /** 0.15 means 15 percent. */
   readonly taxRate: number | null;
   readonly taxAmountMinor: number | null;
-  readonly successUrl: string;
-  readonly failureUrl: string;
-  readonly cancelUrl: string | null;
   readonly customer: { readonly name: string | null; readonly email: string | null } | null;
   readonly savedCards: readonly SavedCard[];
   readonly savePaymentMethod: boolean;
   readonly locale: string | null;
   readonly expiresAt: Date;
   readonly receiptNumber: string | null;
-  readonly card: { readonly brand: string; readonly last4: string } | null;
   readonly failure: { readonly declineCode: DeclineCode | string | null } | null;
-  /** Whether to offer the simulator's card table. */
-  readonly testCards: boolean;
 }
+
+/** The operations of a card setup's page. */
+export interface CardSetupPages {
+  /** null for an altered or unknown token: a plain 404. */
+  openSetup(token: string): Promise<CardSetupView | null>;
+  saveCard(view: CardSetupView, card: Pan): Promise<SaveResult>;
+  /** @returns what became of it: `open` when it could not be cancelled any more and has not expired yet */
+  cancelSetup(view: CardSetupView): Promise<CardSetupStatus>;
+}
+
+export interface CardSetupView extends HostedView {
+  readonly phase: CardSetupStatus;
+  readonly customerName: string | null;
+}
+
+export type SaveResult =
+  /** Nothing more can be saved here: this form was, another one was, or it was too late. */
+  | { readonly kind: 'over'; readonly status: CardSetupStatus }
+  | { readonly kind: 'try_again' }
+  | { readonly kind: 'card_rejected'; readonly field: 'number' | 'expiry' | 'cvc'; readonly message: string };
 
 export interface CheckoutLine {
   readonly name: string;

@@ -24,18 +24,19 @@ function enhanceForm(form) {
   const expiry = input('expiry');
   const cvc = input('cvc');
   const name = input('name');
-  const email = input('email');
+  // A page that only saves a card asks for no address.
+  const email = /** @type {HTMLInputElement | null} */ (document.getElementById('email'));
   const hint = document.getElementById('cvc-hint');
   const marks = /** @type {HTMLElement | null} */ (document.querySelector('.marks'));
 
   /** What is wrong with each field, in the words of the server's table. @type {[HTMLInputElement, () => string][]} */
   const checks = [
-    [email, () => (email.value.trim() === '' || /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email.value.trim()) ? '' : messages.email_form)],
     [number, () => numberProblem(digits(number.value), messages)],
     [expiry, () => expiryProblem(expiry.value, messages)],
     [cvc, () => cvcProblem(digits(cvc.value), brandOf(digits(number.value)), messages)],
     [name, () => (name.value.trim() === '' ? messages.name_missing : '')],
   ];
+  if (email !== null) checks.unshift([email, () => (email.value.trim() === '' || /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email.value.trim()) ? '' : messages.email_form)]);
 
   const showBrand = () => {
     const typed = digits(number.value);

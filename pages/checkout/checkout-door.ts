@@ -13,12 +13,13 @@ import { seal } from '../../platform/seal.ts';
 import type { AttemptResult } from '../../temporal/contract.ts';
 import type { DoorSession, SessionDoor } from '../../temporal/session-door.ts';
 import type { CheckoutDoor, CheckoutPhase, CheckoutView, PayResult, PaymentCard, Payer } from '../deps.ts';
+import { type RecordVault, timedVault } from './timed-vault.ts';
 
 export interface CheckoutDoorDeps {
   readonly operations: OperationDeps;
   readonly gateways: GatewayRegistry;
   readonly temporal: SessionDoor;
-  readonly recordVault: (call: { merchantId: string; mode: 'test' | 'live'; transactionId: string; gateway: string; code: string; durationMs: number }) => void;
+  readonly recordVault: RecordVault;
 }
 
 export function createCheckoutDoor(deps: CheckoutDoorDeps): CheckoutDoor {
@@ -57,19 +58,9 @@ export function createCheckoutDoor(deps: CheckoutDoorDeps): CheckoutDoor {
     }
   };
 
-  const vault = async (page: CheckoutPageRow, gateway: Gateway, card: Pan) => {
-    const { session } = page;
-    const begun = performance.now();
-    const record = (code: string): void =>
-      deps.recordVault({ merchantId: session.merchantId, mode: session.mode, transactionId: session.transactionId, gateway: gateway.slug, code, durationMs: Math.round(performance.now() - begun) });
-    try {
-      const kept = await gateway.vaultCard(card, { merchantId: session.merchantId, mode: session.mode });
-      record('kept');
-      return kept;
-    } catch (error) {
-      record(error instanceof CardRejected ? 'rejected' : 'unavailable');
-      throw error;
-    }
+  const vault = (page: CheckoutPageRow, gateway: Gateway, card: Pan) => {
+    const { merchantId, mode, transactionId } = page.session;
+    return timedVault(deps.recordVault, { merchantId, mode, transactionId, gateway: gateway.slug }, () => gateway.vaultCard(card, { merchantId, mode }));
   };
 
   /** The attempt to be written, with the card's reference sealed; null when the saved card is not the customer's. */

@@ -1,7 +1,6 @@
-// The two columns every state of a checkout shares: what is paid for on one side, what to do about it on the other.
+// The layout of every state of a checkout: beside what to do stands what is paid for.
 import type { ComponentChildren } from 'preact';
-import { brandSheetPath } from '../brand.ts';
-import { Document } from '../document.tsx';
+import { HostedLayout } from './hosted-layout.tsx';
 import { OrderSummary } from './order-summary.tsx';
 import type { CheckoutPageProps } from './page-props.ts';
 
@@ -16,22 +15,9 @@ export interface CheckoutLayoutProps {
 }
 
 export function CheckoutLayout({ page, title, due, asksForCard = false, refreshTo, children }: CheckoutLayoutProps) {
-  const { view, messages, assets } = page;
   return (
-    <Document
-      messages={messages}
-      assets={assets}
-      title={`${title} · ${view.merchant.name}`}
-      brandSheet={brandSheetPath(view.merchant.primaryColor)}
-      refreshTo={refreshTo}
-      class={asksForCard ? undefined : 'settled'}
-    >
-      <div class="columns">
-        <OrderSummary page={page} due={due} />
-        <main class="side pay-side" id="main">
-          <div class="inner">{children}</div>
-        </main>
-      </div>
-    </Document>
+    <HostedLayout page={page} title={title} asksForCard={asksForCard} refreshTo={refreshTo} about={<OrderSummary page={page} due={due} />}>
+      {children}
+    </HostedLayout>
   );
 }

@@ -2,6 +2,7 @@
 import { admittedImage } from '../addresses.ts';
 import type { CheckoutLine } from '../deps.ts';
 import { Amount } from './amount.tsx';
+import { Merchant } from './merchant.tsx';
 import type { CheckoutPageProps } from './page-props.ts';
 import { summarise } from './summary.ts';
 
@@ -45,26 +46,6 @@ export function OrderSummary({ page, due }: { page: CheckoutPageProps; due: bool
         )}
       </div>
     </aside>
-  );
-}
-
-function Merchant({ page }: { page: CheckoutPageProps }) {
-  const { merchant, mode } = page.view;
-  const logo = admittedImage(merchant.logoUrl, page.imageOrigins);
-  return (
-    <div class="merchant">
-      {logo === null ? (
-        <span class="monogram" aria-hidden="true">
-          {[...merchant.name.trim()][0]?.toLocaleUpperCase(page.locale) ?? '·'}
-        </span>
-      ) : (
-        <img class="logo" src={logo} alt="" width="36" height="36" />
-      )}
-      <span class="merchant-name">
-        <bdi>{merchant.name}</bdi>
-      </span>
-      {mode === 'test' && <span class="badge">{page.messages.testBadge}</span>}
-    </div>
   );
 }
 

@@ -2,6 +2,7 @@
 // answer is a 303, so that reload and the back button never send a card twice.
 import type { PayResult } from '../deps.ts';
 import { seeOther } from '../respond.tsx';
+import type { Messages } from '../text/messages.ts';
 import type { CardField, CardProblems, KeptFields } from './card-form.ts';
 import { readCardForm } from './card-form.ts';
 import type { CheckoutRequest } from './open-page.tsx';
@@ -40,6 +41,7 @@ function refuseForm(request: CheckoutRequest, kept: KeptFields, errors: Partial<
   return showPhase(request, 422, { kept, errors, gatewayUnavailable: false });
 }
 
-function sentences({ messages }: CheckoutRequest, problems: CardProblems): Partial<Record<CardField, string>> {
+/** The sentences beside the fields. */
+export function sentences({ messages }: { readonly messages: Messages }, problems: CardProblems): Partial<Record<CardField, string>> {
   return Object.fromEntries(Object.entries(problems).map(([field, problem]) => [field, messages.problems[problem]]));
 }

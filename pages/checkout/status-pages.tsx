@@ -1,9 +1,9 @@
 // The pages of a session that is not waiting for a card: under way, at the bank, or over. None of them can charge.
 import { safeHref } from '../addresses.ts';
-import type { ComponentChildren } from 'preact';
 import { brandName } from './card-brand.ts';
 import { CheckoutLayout } from './checkout-layout.tsx';
 import { toneOf } from './decline.ts';
+import { Fact, OverSection, type OverSectionProps } from './over-section.tsx';
 import { checkoutPath } from './page-props.ts';
 import type { CheckoutPageProps } from './page-props.ts';
 import { StatusIcon } from './status-icon.tsx';
@@ -85,38 +85,16 @@ export function CancelledPage(page: CheckoutPageProps) {
   return <OverPage page={page} kind="cancelled" title={messages.cancelled.title} text={messages.cancelled.text} />;
 }
 
-interface OverProps {
+interface OverProps extends Omit<OverSectionProps, 'page' | 'back'> {
   readonly page: CheckoutPageProps;
-  readonly kind: 'done' | 'refused' | 'expired' | 'cancelled';
-  readonly title: string;
-  readonly text: string;
-  readonly children?: ComponentChildren;
 }
 
 function OverPage({ page, kind, title, text, children }: OverProps) {
-  const back = safeHref(wayBack(page.view));
   return (
     <CheckoutLayout page={page} title={title} due={false}>
-      <section class={`status status-${kind}`}>
-        <StatusIcon kind={kind} />
-        <h2>{title}</h2>
-        <p>{text}</p>
+      <OverSection page={page} kind={kind} title={title} text={text} back={wayBack(page.view)}>
         {children}
-        {back !== undefined && (
-          <a class="button" href={back}>
-            {page.messages.backTo(page.view.merchant.name)}
-          </a>
-        )}
-      </section>
+      </OverSection>
     </CheckoutLayout>
-  );
-}
-
-function Fact({ label, value }: { label: string; value: string }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }

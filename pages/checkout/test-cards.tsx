@@ -1,8 +1,8 @@
 // The simulated gateway's cards, in test mode only. Readable without scripts; the script makes each number fill the form.
 import { testCards } from '../../domain/card.ts';
-import type { CheckoutPageProps } from './page-props.ts';
+import type { HostedPageProps } from './page-props.ts';
 
-export function TestCards({ page }: { page: CheckoutPageProps }) {
+export function TestCards({ page }: { page: HostedPageProps }) {
   const { messages, view } = page;
   if (!view.testCards) return <p class="test-notice">{messages.testNotice}</p>;
   return (

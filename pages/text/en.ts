@@ -96,6 +96,21 @@ export const en: Messages = {
     unsupported: 'This card cannot be used for this purchase. Try another card.',
   },
 
+  setup: {
+    title: (merchant) => `Save a card with ${merchant}`,
+    nothingDue: 'Nothing is charged now',
+    details: 'Card details',
+    save: 'Save card',
+    cancel: 'Cancel',
+    notSaved: { title: 'Your card was not saved', text: 'The payment provider could not be reached. Wait a moment, enter your card again and try once more.' },
+    over: {
+      completed: { title: 'Card saved', text: (merchant) => `${merchant} can charge this card for orders you agree to.` },
+      failed: { title: 'Card not saved', text: (merchant) => `Too many cards were refused. Go back to ${merchant} and start again.` },
+      expired: { title: 'This page has expired', text: (merchant) => `Your card was not saved. To save one, go back to ${merchant} and start again.` },
+      cancelled: { title: 'Cancelled', text: () => 'Your card was not saved.' },
+    },
+  },
+
   pageErrors: {
     not_found: { title: 'Page not found', text: 'There is no payment page at this address. Check the link, or go back to the shop and start again.' },
     forbidden: { title: 'This form cannot be accepted', text: 'It was not sent from the payment page itself. You have not been charged.' },

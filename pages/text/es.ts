@@ -96,6 +96,21 @@ export const es: Messages = {
     unsupported: 'Esta tarjeta no sirve para esta compra. Pruebe con otra.',
   },
 
+  setup: {
+    title: (merchant) => `Guardar una tarjeta en ${merchant}`,
+    nothingDue: 'Ahora no se cobra nada',
+    details: 'Datos de la tarjeta',
+    save: 'Guardar tarjeta',
+    cancel: 'Cancelar',
+    notSaved: { title: 'No se guardó su tarjeta', text: 'No se pudo contactar con el proveedor de pagos. Espere un momento, escriba de nuevo su tarjeta e inténtelo otra vez.' },
+    over: {
+      completed: { title: 'Tarjeta guardada', text: (merchant) => `${merchant} podrá cobrar a esta tarjeta los pedidos que usted acepte.` },
+      failed: { title: 'Tarjeta no guardada', text: (merchant) => `Se rechazaron demasiadas tarjetas. Vuelva a ${merchant} y empiece de nuevo.` },
+      expired: { title: 'Esta página ha caducado', text: (merchant) => `No se guardó su tarjeta. Para guardar una, vuelva a ${merchant} y empiece de nuevo.` },
+      cancelled: { title: 'Cancelado', text: () => 'No se guardó su tarjeta.' },
+    },
+  },
+
   pageErrors: {
     not_found: { title: 'Página no encontrada', text: 'No hay ninguna página de pago en esta dirección. Revise el enlace, o vuelva a la tienda y empiece de nuevo.' },
     forbidden: { title: 'No se puede aceptar este formulario', text: 'No se envió desde la propia página de pago. No se le ha cobrado.' },

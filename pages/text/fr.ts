@@ -96,6 +96,21 @@ export const fr: Messages = {
     unsupported: 'Cette carte ne peut pas servir pour cet achat. Essayez une autre carte.',
   },
 
+  setup: {
+    title: (merchant) => `Enregistrer une carte chez ${merchant}`,
+    nothingDue: 'Aucun débit maintenant',
+    details: 'Votre carte',
+    save: 'Enregistrer la carte',
+    cancel: 'Annuler',
+    notSaved: { title: 'Votre carte n’a pas été enregistrée', text: 'Le prestataire de paiement est injoignable. Attendez un instant, saisissez de nouveau votre carte et réessayez.' },
+    over: {
+      completed: { title: 'Carte enregistrée', text: (merchant) => `${merchant} pourra débiter cette carte pour les commandes que vous accepterez.` },
+      failed: { title: 'Carte non enregistrée', text: (merchant) => `Trop de cartes ont été refusées. Retournez chez ${merchant} et recommencez.` },
+      expired: { title: 'Cette page a expiré', text: (merchant) => `Votre carte n’a pas été enregistrée. Pour en enregistrer une, retournez chez ${merchant} et recommencez.` },
+      cancelled: { title: 'Annulé', text: () => 'Votre carte n’a pas été enregistrée.' },
+    },
+  },
+
   pageErrors: {
     not_found: { title: 'Page introuvable', text: 'Il n’y a pas de page de paiement à cette adresse. Vérifiez le lien, ou retournez à la boutique et recommencez.' },
     forbidden: { title: 'Ce formulaire ne peut être accepté', text: 'Il n’a pas été envoyé depuis la page de paiement. Vous n’avez pas été débité.' },

@@ -60,6 +60,17 @@ export interface Messages {
   /** By the tone a decline is told in, see checkout/decline.ts. */
   readonly declines: Readonly<Record<DeclineTone, string>>;
 
+  /** The page that saves a card without charging it. */
+  readonly setup: {
+    readonly title: (merchant: string) => string;
+    readonly nothingDue: string;
+    readonly details: string;
+    readonly save: string;
+    readonly cancel: string;
+    readonly notSaved: { readonly title: string; readonly text: string };
+    readonly over: Readonly<Record<'completed' | 'failed' | 'expired' | 'cancelled', { readonly title: string; readonly text: (merchant: string) => string }>>;
+  };
+
   readonly pageErrors: Readonly<Record<PageErrorKind, { readonly title: string; readonly text: string }>>;
   readonly openAgain: string;
 }

@@ -14,7 +14,12 @@ export async function formTokenOf(checkoutUrl: string): Promise<string> {
 
 /** Pays with a card number; the other fields are filled with what passes. Give `form_token` to open the page only once. */
 export function payOnPage(checkoutUrl: string, cardNumber: string, fields: Record<string, string> = {}): Promise<PageAnswer> {
-  return postForm(checkoutUrl, 'pay', { number: cardNumber, expiry: '12 / 30', cvc: /^3[47]/.test(cardNumber) ? '1234' : '123', name: 'Ada Lovelace', email: 'ada@example.com', ...fields });
+  return postForm(checkoutUrl, 'pay', { ...cardFields(cardNumber), email: 'ada@example.com', ...fields });
+}
+
+/** Saves a card on the page of a card setup. */
+export function saveOnPage(setupUrl: string, cardNumber: string, fields: Record<string, string> = {}): Promise<PageAnswer> {
+  return postForm(setupUrl, 'save', { ...cardFields(cardNumber), ...fields });
 }
 
 export function cancelOnPage(checkoutUrl: string): Promise<PageAnswer> {
@@ -23,6 +28,10 @@ export function cancelOnPage(checkoutUrl: string): Promise<PageAnswer> {
 
 export async function openPage(address: string): Promise<PageAnswer> {
   return read(await request(address));
+}
+
+function cardFields(number: string): Record<string, string> {
+  return { number, expiry: '12 / 30', cvc: /^3[47]/.test(number) ? '1234' : '123', name: 'Ada Lovelace' };
 }
 
 async function postForm(checkoutUrl: string, action: string, fields: Record<string, string>): Promise<PageAnswer> {

@@ -135,7 +135,7 @@ export const departures: readonly { readonly from: string; readonly to: string; 
 ];
 
 /** Who may name the type that holds a card number. */
-export const cardHolders = ['domain/card.ts', 'pages/checkout/', 'pages/deps.ts', 'api/routes/tokenize.ts', 'gateways/', 'simulator/', 'test/'];
+export const cardHolders = ['domain/card.ts', 'pages/checkout/', 'pages/setup/', 'pages/deps.ts', 'api/routes/tokenize.ts', 'gateways/', 'simulator/', 'test/'];
 
 /** Who may read the environment: one place, the programs that are not the service, and what only passes it on. */
 export const environmentReaders = ['platform/', 'simulator/main.ts', 'examples/', 'test/', 'bench/', 'vitest.config.ts'];

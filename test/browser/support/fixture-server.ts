@@ -9,10 +9,12 @@ import { createPagesRouter } from '../../../pages/routes.ts';
 import { createKeyRing } from '../../../platform/key-ring.ts';
 import type { FixtureDoor } from './fixture-checkout.ts';
 import { fixtureDoor, fixtureStates } from './fixture-checkout.ts';
+import { type FixtureSetup, fixtureSetup, setupStates } from './fixture-setup.ts';
 
 export interface FixtureServer {
   readonly url: string;
   readonly door: FixtureDoor;
+  readonly setup: FixtureSetup;
   /** What the pages logged as errors. */
   readonly errors: object[];
   close(): Promise<void>;
@@ -20,11 +22,13 @@ export interface FixtureServer {
 
 export async function startFixtureServer(overrides: Partial<PagesDeps> = {}, port = 0): Promise<FixtureServer> {
   const door = fixtureDoor();
+  const setup = fixtureSetup();
   const errors: object[] = [];
   const app = new Koa();
   app.use(
     createPagesRouter({
       checkout: door,
+      setup,
       keyRing: createKeyRing(['a fixture master key that opens nothing at all']),
       https: false,
       log: { error: (fields) => void errors.push(fields) },
@@ -37,6 +41,7 @@ export async function startFixtureServer(overrides: Partial<PagesDeps> = {}, por
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     door,
+    setup,
     errors,
     close: async () => {
       server.closeAllConnections();
@@ -49,4 +54,5 @@ export async function startFixtureServer(overrides: Partial<PagesDeps> = {}, por
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { url } = await startFixtureServer({}, Number(process.argv[2] ?? 0));
   for (const state of Object.keys(fixtureStates)) process.stdout.write(`${url}/checkout/${state}\n`);
+  for (const state of Object.keys(setupStates)) process.stdout.write(`${url}/setup/${state}\n`);
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openBrowser } from '../../support/chromium.ts';
 import { fixtureStates } from './fixture-checkout.ts';
+import { setupStates } from './fixture-setup.ts';
 import { startFixtureServer } from './fixture-server.ts';
 
 const [folder = mkdtempSync(join(tmpdir(), 'checkout-pages-')), ...wanted] = process.argv.slice(2);
@@ -15,9 +16,11 @@ try {
   for (const width of [1280, 320]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await browser.newPage({ viewport: { width, height: width === 320 ? 640 : 860 }, colorScheme });
-      for (const state of wanted.length > 0 ? wanted : [...Object.keys(fixtureStates), 'nowhere', 'refused']) {
-        await page.goto(`${server.url}/checkout/${state === 'refused' ? 'payable' : state}`);
-        if (state === 'refused') await page.locator('form.pay button[type=submit]').click();
+      for (const state of wanted.length > 0 ? wanted : [...Object.keys(fixtureStates), 'nowhere', 'refused', ...Object.keys(setupStates).map((state) => `setup-${state}`), 'setup-refused']) {
+        const isRefused = state.endsWith('refused');
+        const path = state.startsWith('setup-') ? `setup/${isRefused ? 'open' : state.slice('setup-'.length)}` : `checkout/${isRefused ? 'payable' : state}`;
+        await page.goto(`${server.url}/${path}`);
+        if (isRefused) await page.locator('form.pay button[type=submit]').click();
         await page.screenshot({ path: join(folder, `${state}-${width}-${colorScheme}.png`), fullPage: true });
       }
       await page.context().close();
