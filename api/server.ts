@@ -1,5 +1,5 @@
 // The HTTP server under the application: time limits, what the parser refuses, and stopping without dropping anybody.
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import { DomainError, type ErrorCode, errorCatalogue } from '../domain/errors.ts';
@@ -34,8 +34,8 @@ const timeoutCheckMs = 1_000;
 /** @throws Error with code EADDRINUSE when the port is taken */
 export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   const server = createServer(
-    { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, connectionsCheckingInterval: timeoutCheckMs, maxHeaderSize: 16 * 1024 },
-    options.app.callback(),
+    { headersTimeout: headersTimeoutMs, requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, connectionsCheckingInterval: timeoutCheckMs, maxHeaderSize: 16 * 1024, requireHostHeader: false },
+    refuseHostless(options.app.callback(), options.newRequestId),
   );
   attachToServer(server, options.newRequestId);
   await new Promise<void>((resolve, reject) => {
@@ -49,8 +49,21 @@ export async function startHttp(options: HttpOptions): Promise<RunningHttp> {
   return { port: (server.address() as AddressInfo).port, server, close: () => drain(server, options.drainMs ?? 10_000) };
 }
 
+/** Node would refuse a request without Host (RFC 9112, section 3.2) with an empty body. */
+function refuseHostless(listener: RequestListener, newRequestId: () => string): RequestListener {
+  return (request, response) => (request.headers.host === undefined && request.httpVersion !== '1.0' ? refuse(response, newRequestId()) : listener(request, response));
+}
+
+function refuse(response: ServerResponse, requestId: string): void {
+  const body = JSON.stringify(presentError(new DomainError(...malformed), requestId));
+  response.writeHead(400, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body), 'X-Request-Id': requestId, 'Cache-Control': 'no-store', Connection: 'close' });
+  response.end(body);
+}
+
 /** Answers what never became a request in the same JSON as everything else. */
 export function attachToServer(server: Server, newRequestId: () => string): void {
+  // The only expectation there is, 100-continue, never comes here.
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => refuse(response, newRequestId()));
   server.on('clientError', (error: Error & { code?: string }, socket: Socket & { _httpMessage?: { headersSent: boolean } | null }) => {
     // An answer that has begun cannot be replaced by another.
     if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent === true) {

@@ -39,6 +39,15 @@ test('bytes that are no HTTP get a 400 in the usual form', async () => {
   expect(answer.headers).toContain(`X-Request-Id: ${answer.body['request_id']}`);
 });
 
+test.each([
+  ['no Host', 'GET /api/v1/me HTTP/1.1\r\n\r\n'],
+  ['an unknown expectation', 'GET /api/v1/me HTTP/1.1\r\nHost: x\r\nExpect: 200-maybe\r\n\r\n'],
+])('%s gets a 400 in the usual form, not an empty one', async (_, bytes) => {
+  const answer = parse(await exchange((socket) => socket.write(bytes)));
+  expect([answer.status, answer.body['code']]).toEqual([400, 'malformed_request']);
+  expect(answer.headers).toContain(`X-Request-Id: ${answer.body['request_id']}`);
+});
+
 test('64 KiB of headers get a 431', async () => {
   const answer = parse(await exchange((socket) => socket.write(`GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(64 * 1024)}\r\n\r\n`)));
   expect([answer.status, answer.body['code']]).toEqual([431, 'headers_too_large']);
