@@ -19,7 +19,7 @@ import { routes } from './routes.ts';
 import { toFieldErrors } from './schema/problems.ts';
 import { findBadText } from './schema/text.ts';
 import type { z } from './schema/zod.ts';
-import { compileTable, hasPlausibleIds, type Match } from './table.ts';
+import { compileTable, hasPlausibleIds, missingMessage, type Match } from './table.ts';
 
 export interface App {
   readonly koa: Koa;
@@ -150,7 +150,7 @@ async function handle(
   const { route, params } = match;
   const query = route.query === undefined ? undefined : check(route.query, ctx.query, findBadText(ctx.query));
   const checked = route.body === undefined ? undefined : check(route.body, body, badTexts);
-  if (!hasPlausibleIds(match)) throw new DomainError('not_found', 'There is no such resource.');
+  if (!hasPlausibleIds(match)) throw new DomainError('not_found', missingMessage(match));
   return route.handler({ deps, request, params: params as never, query: query as never, body: checked as never, claim });
 }
 

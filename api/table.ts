@@ -1,5 +1,5 @@
 // The routes table made searchable: one step per path segment, no regular expressions on the way of a request.
-import { isId } from '../domain/id.ts';
+import { type IdKind, isId } from '../domain/id.ts';
 import type { Method, Route } from './route.ts';
 
 export interface Match {
@@ -68,6 +68,24 @@ export function hasPlausibleIds(match: Match): boolean {
   }
   return true;
 }
+
+/** What a caller reads of an id that is nobody's: the words of the row's own handler, so that a malformed id tells nothing more. */
+export function missingMessage(match: Match): string {
+  const kind = Object.values(match.route.ids)[0];
+  const first = typeof kind === 'string' ? kind : kind?.[0];
+  return `There is no such ${(first === undefined || first === 'text' ? undefined : nouns[first]) ?? 'resource'}.`;
+}
+
+const nouns: Readonly<Partial<Record<IdKind, string>>> = {
+  session: 'checkout session',
+  transaction: 'payment',
+  refund: 'refund',
+  customer: 'customer',
+  token: 'saved card',
+  cardSetup: 'card setup',
+  endpoint: 'webhook endpoint',
+  automationHook: 'webhook endpoint',
+};
 
 function newNode(): Node {
   return { fixed: new Map(), variable: null, routes: new Map() };
