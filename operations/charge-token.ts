@@ -1,6 +1,6 @@
 // Charges a saved card. Specification: Payments and tokens.
 import { randomBytes } from 'node:crypto';
-import { DomainError, type FieldError, validationError } from '../domain/errors.ts';
+import { DomainError, type FieldError } from '../domain/errors.ts';
 import { makeReceiptNumber } from '../domain/receipt-number.ts';
 import { hostOf } from '../domain/redirect-url.ts';
 import type { ReservedOperation } from '../models/begin-claim.ts';
@@ -8,6 +8,7 @@ import { beginDirectCharge, type ChargePreconditions, readChargePreconditions } 
 import { beginClaim, carryOut, type MoneyDeps, type MoneyRequest } from './carry-out.ts';
 import type { Answer } from './deps.ts';
 import { type IdempotencyClaim, IdempotencyRace } from './idempotency.ts';
+import { type Redirect, redirectsOf, refuseUnregistered, throwFound } from './redirect-hosts.ts';
 import { usableGateway } from './usable-gateway.ts';
 
 /** A validated request; amounts in minor units. */
@@ -34,7 +35,7 @@ export interface ChargeTokenInput {
  */
 export function chargeToken(deps: MoneyDeps, request: MoneyRequest, input: ChargeTokenInput, claim: IdempotencyClaim | null): Promise<Answer> {
   return carryOut(deps, request, claim, async () => {
-    const redirects = redirectsOf(input);
+    const redirects = redirectsOf({ success_url: input.successUrl, failure_url: input.failureUrl });
     const known = await readChargePreconditions(deps.db, request, input.tokenId, redirects.map(([, url]) => hostOf(url)));
     check(deps, request, input, known, redirects);
     const reserved: ReservedOperation = { kind: 'charge', operationId: deps.newId('attempt'), transactionId: deps.newId('transaction'), requestId: request.requestId };
@@ -64,16 +65,11 @@ export function chargeToken(deps: MoneyDeps, request: MoneyRequest, input: Charg
   });
 }
 
-function redirectsOf(input: ChargeTokenInput): [string, string][] {
-  const all: [string, string | null][] = [['success_url', input.successUrl], ['failure_url', input.failureUrl]];
-  return all.filter((entry): entry is [string, string] => entry[1] !== null);
-}
-
 function inactive(input: ChargeTokenInput): DomainError {
   return new DomainError('token_inactive', 'This saved card was deactivated; ask the customer for another one.', { param: input.tokenField });
 }
 
-function check(deps: MoneyDeps, request: MoneyRequest, input: ChargeTokenInput, known: ChargePreconditions, redirects: [string, string][]): void {
+function check(deps: MoneyDeps, request: MoneyRequest, input: ChargeTokenInput, known: ChargePreconditions, redirects: readonly Redirect[]): void {
   const errors: FieldError[] = [];
   const add = (path: string, code: string, message: string): void => void errors.push({ path, code, message });
   const { token } = known;
@@ -89,10 +85,5 @@ function check(deps: MoneyDeps, request: MoneyRequest, input: ChargeTokenInput, 
   } else if (gateway !== null && gateway.currencies !== 'all' && !gateway.currencies.includes(input.currency)) {
     add('currency', 'currency_not_supported', `${input.currency} cannot be charged by the gateway ${gateway.slug}.`);
   }
-  if (request.mode === 'live') {
-    for (const [path, url] of redirects) {
-      if (!known.registeredHosts.includes(hostOf(url))) add(path, 'redirect_host_not_registered', `${hostOf(url)} is not registered as a redirect domain; register it with POST /domains.`);
-    }
-  }
-  if (errors.length > 0) throw validationError(errors);
+  throwFound([...errors, ...refuseUnregistered(request.mode, redirects, known.registeredHosts)]);
 }

@@ -11,6 +11,13 @@ import { z } from '../schema/zod.ts';
 
 const tag = 'Domains';
 const kind = z.enum(domainKinds);
+const hostname = z
+  .string()
+  .refine((text) => normaliseHostname(text) !== null, {
+    message: 'must be a bare host such as shop.example.com: no scheme, port, path or wildcard.',
+    params: { code: 'invalid_hostname' },
+  })
+  .openapi({ minLength: 1, maxLength: 253, example: 'shop.example.com' });
 const domain = z
   .object({ hostname: z.string(), kind, mode: z.enum(['test', 'live']), created_at: z.iso.datetime() })
   .openapi('Domain');
@@ -24,7 +31,7 @@ export const domainRoutes: readonly Route[] = [
     summary: 'Register a redirect host',
     description: 'Effective at once. Registering a host again changes its kind.',
     tag,
-    body: z.strictObject({ hostname: z.string().min(1).max(253).openapi({ example: 'shop.example.com' }), kind }).openapi('RegisterDomain'),
+    body: z.strictObject({ hostname, kind }).openapi('RegisterDomain'),
     responses: { 201: { description: 'The registered host.', schema: domain } },
     foreign: 'none',
     async handler({ deps, request, body, claim }) {

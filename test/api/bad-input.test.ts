@@ -185,6 +185,22 @@ describe('bodies', () => {
   });
 });
 
+test('a domain whose host and kind are both bad has both named', async () => {
+  const answer = await merchant.api.post('/domains', { hostname: 'a b', kind: 'x' });
+  expectError(answer, 'validation_failed', 'hostname');
+  expectError(answer, 'validation_failed', 'kind');
+});
+
+test('a saved card is not charged in live mode with a plain http redirect, registered host or not', async () => {
+  await merchant.liveApi.post('/domains', { hostname: 'shop.test', kind: 'plugin' });
+  const urls = { success_url: 'http://shop.test/paid', failure_url: 'https://shop.test/failed' };
+  const answer = await merchant.liveApi.post('/charge-token', { token_id: `pt_${'0'.repeat(26)}`, amount: 100, currency: 'USD', ...urls });
+  expect((answer.body['errors'] as { path: string; code: string }[]).map(({ path, code }) => [path, code])).toEqual([
+    ['token_id', 'token_not_found'],
+    ['success_url', 'redirect_host_not_registered'],
+  ]);
+});
+
 test('paths that decode to nonsense are absent', async () => {
   for (const path of ['/domains/%00', '/idempotency-keys/%00', '/checkout-sessions/%00', '/checkout-sessions/cs_x', '/checkout-sessions/%E0%A4%A', '/webhook-endpoints/we_1']) {
     expectError(await merchant.api.call(path.startsWith('/domains') ? 'DELETE' : 'GET', path), 'not_found');
