@@ -61,7 +61,7 @@ function About({ page }: { page: SetupPageProps }) {
     <aside class="side order-side" aria-labelledby="about">
       <div class="inner">
         <Merchant page={page} />
-        <h1 id="about" class="about">
+        <h1 id="about" class={view.phase === 'open' ? 'about' : 'visually-hidden'}>
           {messages.setup.title(view.merchant.name)}
         </h1>
         {view.phase === 'open' && <p class="description">{messages.setup.nothingDue}</p>}
