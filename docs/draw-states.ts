@@ -81,8 +81,8 @@ ${diagram(refundTransitions, 'pending', ends(refundStatuses, refundTransitions))
 
 ${table(['From', 'To', 'By', 'Events'], refundTransitions.map((move) => [code(move.from), code(move.to), move.by, move.events.map(code).join(', ')]))}
 
-- A \`pending\` refund holds its amount. While it is, it passes through ${refundSteps.map(code).join(', ')}: an answer that was
-  lost is looked up like any other, one the gateway still works on once a day and at each notification.
+- A \`pending\` refund holds its amount. Behind the status stands a step, ${refundSteps.map(code).join(', ')}:
+  an answer that was lost is looked up like any other, a refund the gateway still works on once a day and at each notification.
 - A refund of a part emits both events, a full one \`payment.refunded\` alone. One that failed in the answer to its request emits none.
 - A payment may have ${maxRefunds} refunds. What they take together, pending ones included, never exceeds what was captured; the database
   holds this by a check.
