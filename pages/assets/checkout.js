@@ -59,9 +59,21 @@ function enhanceForm(form) {
   });
   showBrand();
 
+  // A sentence that appears between press and release moves the button away from under the pointer, and the click is
+  // lost. On a touch screen the click follows the release a moment later.
+  let released = Promise.resolve();
+  const press = () => {
+    released = new Promise((resolve) => {
+      for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => setTimeout(resolve, 100), { once: true });
+    });
+  };
+  addEventListener('pointerdown', press, true);
   for (const [field, problem] of checks) {
     // An empty field is only a mistake once the form is sent.
-    field.addEventListener('blur', () => field.value.trim() !== '' && showProblem(field, problem()));
+    field.addEventListener('blur', async () => {
+      await released;
+      if (field.value.trim() !== '' && document.activeElement !== field) showProblem(field, problem());
+    });
     field.addEventListener('input', () => field.hasAttribute('aria-invalid') && problem() === '' && showProblem(field, ''));
   }
 

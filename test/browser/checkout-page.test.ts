@@ -70,6 +70,18 @@ describe('every page', () => {
 });
 
 describe('the pay form', () => {
+  it('takes the first press of a button although leaving a mistaken field shows its error', async () => {
+    const page = await open('payable');
+    await page.locator('#number').pressSequentially('4242424242424241');
+    await page.getByRole('button', { name: /^Pay/ }).click();
+    expect(await page.evaluate('document.activeElement.id')).toBe('errors');
+    await page.reload();
+    await page.locator('#number').pressSequentially('4242424242424241');
+    await page.locator('#expiry').focus();
+    expect(await page.locator('#number-error').textContent()).toContain('mistake');
+    await page.context().close();
+  });
+
   it('spaces the number, knows the brand and the length of its code', async () => {
     const page = await open('payable');
     const number = page.locator('#number');
