@@ -166,8 +166,13 @@ function createLimits({ deps, admission, addresses }: Parts): Limits {
   return {
     async publicPost(ctx, session) {
       const limit = deps.config.publicPostsPerMinute;
-      orRefuse(await admission.address(addresses.of(ctx.req), 'public-posts', limit));
-      if (session !== undefined) orRefuse(await admission.bucket(`session:${session}:public-posts`, limit));
+      // Asked together, so that one statement decides both. A post the address has no room for counts for its session.
+      const [address, own] = await Promise.all([
+        admission.address(addresses.of(ctx.req), 'public-posts', limit),
+        session === undefined ? null : admission.bucket(`session:${session}:public-posts`, limit),
+      ]);
+      orRefuse(address);
+      if (own !== null) orRefuse(own);
     },
     async publicRead(ctx) {
       orRefuse(await admission.address(addresses.of(ctx.req), 'public-reads'));

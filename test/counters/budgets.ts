@@ -6,8 +6,8 @@ export const statements = {
   get: ['admit-keys', 'find-session'],
   /** With an Idempotency-Key. */
   create: ['admit-keys', 'find-idempotency-key', 'session-preconditions', 'create-session'],
-  /** POST of the pay form, approved: the page, the two limits of its form, then the workflow's claim and settlement. */
-  pay: ['read-checkout-page', 'admit-buckets', 'admit-buckets', 'request-attempt', 'claim-attempt', 'settle-attempt'],
+  /** POST of the pay form, approved: the page, the two limits of its form at once, then the workflow's claim and settlement. */
+  pay: ['read-checkout-page', 'admit-buckets', 'request-attempt', 'claim-attempt', 'settle-attempt'],
   getPayment: ['admit-keys', 'find-transaction'],
   // With an Idempotency-Key each: begun by the request, claimed and settled by its workflow, read and kept by the request.
   chargeToken: [
