@@ -20,7 +20,8 @@ const tones: Readonly<Record<DeclineCode, DeclineTone>> = {
   card_not_supported: 'unsupported',
 };
 
-/** Codes this build does not know yet read as a plain decline. */
+/** Codes this build does not know yet read as a plain decline; without one no bank has declined: the gateway never charged. */
 export function toneOf(declineCode: string | null): DeclineTone {
-  return declineCode !== null && Object.hasOwn(tones, declineCode) ? tones[declineCode as DeclineCode] : 'plain';
+  if (declineCode === null) return 'gateway';
+  return Object.hasOwn(tones, declineCode) ? tones[declineCode as DeclineCode] : 'plain';
 }

@@ -34,6 +34,10 @@ describe('a decline', () => {
   it('never tells that a card is lost, stolen or suspected', () => {
     for (const code of ['lost_card', 'stolen_card', 'fraudulent']) expect(toneOf(code)).toBe(toneOf('generic_decline'));
   });
+
+  it('does not blame the bank for a payment that never reached it', () => {
+    expect(toneOf(null)).toBe('gateway');
+  });
 });
 
 describe('addresses in a page', () => {
