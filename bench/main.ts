@@ -9,8 +9,12 @@ import { type Platform, startPlatform } from './platform.ts';
 import { startBenchReceiver } from './receiver.ts';
 import { describeCompared, describeMeasured } from './report.ts';
 import { compare, type Compared } from './rounds.ts';
-import { comparedRows, type RowParts } from './rows/compared.ts';
-import { measureMemory, measurePage, measureWebhooks, type Measured } from './rows/single.ts';
+import { comparedRows } from './rows/compared.ts';
+import type { RowParts } from './rows/sides.ts';
+import { measureDrain } from './rows/drain.ts';
+import { measureListings } from './rows/listings.ts';
+import { measureHanging, measureWebhooks } from './rows/webhooks.ts';
+import { measureMemory, measurePage, type Measured } from './rows/single.ts';
 import { openShop } from './shop.ts';
 
 if (process.argv.includes('--help')) {
@@ -94,6 +98,9 @@ async function attempt(row: string, work: () => Promise<void>): Promise<void> {
 function singles(on: Platform, parts: RowParts): readonly (readonly [string, () => Promise<Measured>])[] {
   return [
     ['webhooks', () => measureWebhooks(on, parts)],
+    ['hanging', () => measureHanging(on, parts)],
+    ['drain', () => measureDrain(on, parts, options.rounds)],
+    ['listings', () => measureListings(on, parts, options.scale)],
     ['page', () => measurePage(on, parts)],
     ['memory', () => measureMemory(on, parts, options.sessions)],
   ];

@@ -1,7 +1,7 @@
 // What `npm run bench -- …` may be told. Knows names and defaults; runs nothing.
 import { parseArgs } from 'node:util';
 
-export const rowNames = ['get', 'create', 'pay', 'checkout', 'hooked', 'webhooks', 'page', 'memory'] as const;
+export const rowNames = ['get', 'create', 'pay', 'checkout', 'hooked', 'payment', 'charge', 'refund', 'capture', 'void', 'webhooks', 'hanging', 'drain', 'listings', 'page', 'memory'] as const;
 export type RowName = (typeof rowNames)[number];
 
 export interface BenchOptions {

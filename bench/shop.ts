@@ -22,6 +22,8 @@ export interface Shop {
   /** The pay form with a card that is approved; resolves with the redirect to the merchant. */
   pay(session: OpenSession): Promise<void>;
   read(session: OpenSession): Promise<void>;
+  /** Any call of the API; a mutation carries an idempotency key. @returns the answer's body */
+  call(merchant: SeededMerchant, path: string, body: object | null, expected: number): Promise<Record<string, unknown>>;
   /** So many sessions, made eight at a time. */
   stock(count: number, kind: 'plain' | 'hooked'): Promise<OpenSession[]>;
   close(): Promise<void>;
@@ -55,6 +57,11 @@ export async function openShop(platform: Platform, receiverUrl: string): Promise
     },
     async read(session) {
       await http.get(`/api/v1/checkout-sessions/${session.id}`, { authorization: `Bearer ${session.merchant.key()}` });
+    },
+    async call(merchant, path, body, expected) {
+      const headers = { ...json(merchant), 'idempotency-key': randomBytes(16).toString('hex') };
+      const { text } = body === null ? await http.get(`/api/v1${path}`, headers) : await http.post(`/api/v1${path}`, JSON.stringify(body), headers, expected);
+      return JSON.parse(text) as Record<string, unknown>;
     },
     async stock(count, kind) {
       const made: OpenSession[] = [];

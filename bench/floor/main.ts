@@ -8,6 +8,7 @@ import Koa from 'koa';
 import { Pool } from 'undici';
 import { type Database, openDatabase, type Statement } from '../../models/database.ts';
 import { findSession } from '../../models/checkout-session.ts';
+import { findTransaction } from '../../models/transaction.ts';
 import { searchAttributes, taskQueues } from '../../temporal/contract.ts';
 import { installTemporalRuntime, startWorkers } from '../../workers/worker.ts';
 
@@ -26,7 +27,9 @@ const namespace = given('TEMPORAL_NAMESPACE');
 const connection = await NativeConnection.connect({ address: given('TEMPORAL_ADDRESS') });
 const client = new Client({ connection, namespace });
 await startWorkers({ connection, namespace, queuePrefix, bundlePath: given('BUNDLE'), log, activities: { payments: { touch: async () => ({ state: 'approved' }) } } });
-const select = await captureSelect();
+const scope = { merchantId: '', mode: 'test' } as const;
+const select = await captureSelect((recorder) => findSession(recorder, scope, ''));
+const selectPayment = await captureSelect((recorder) => findTransaction(recorder, scope, ''));
 const receiver = new Pool(new URL(given('RECEIVER')).origin, { connections: 64 });
 
 const text = defineSearchAttributeKey;
@@ -48,11 +51,21 @@ const start = (id: string, extra: object): Promise<unknown> =>
     ...extra,
   });
 
+const read = async (statement: Statement, id: string, merchantId: string): Promise<string> => JSON.stringify((await db.run(statement, [id, merchantId, 'test']))[0]);
+const readByKnex = async (statement: Statement, id: string, merchantId: string): Promise<string> => {
+  const found = await db.knex.raw<{ rows: object[] }>(statement.text.replaceAll(/\$\d/g, '?'), [id, merchantId, 'test']);
+  return JSON.stringify(found.rows[0]);
+};
+
 const acts: Readonly<Record<string, (id: string, second: string) => Promise<string>>> = {
-  get: async (id, merchantId) => JSON.stringify((await db.run(select, [id, merchantId, 'test']))[0]),
-  knex: async (id, merchantId) => {
-    const found = await db.knex.raw<{ rows: object[] }>(select.text.replaceAll(/\$\d/g, '?'), [id, merchantId, 'test']);
-    return JSON.stringify(found.rows[0]);
+  get: (id, merchantId) => read(select, id, merchantId),
+  knex: (id, merchantId) => readByKnex(select, id, merchantId),
+  payment: (id, merchantId) => read(selectPayment, id, merchantId),
+  paymentknex: (id, merchantId) => readByKnex(selectPayment, id, merchantId),
+  // Started eagerly by the process whose worker carries it out, and waited for.
+  money: async (id) => {
+    const handle = await client.workflow.start('floorMoney', { workflowId: id, taskQueue: queuePrefix + taskQueues.payments, args: [{ attemptId: id }], requestEagerStart: true });
+    return JSON.stringify(await handle.result());
   },
   start: (id) => start(id, {}).then(() => '{}'),
   described: (id) => start(id, described).then(() => '{}'),
@@ -82,10 +95,9 @@ process.stdin.resume();
 process.stdin.once('end', () => process.exit(0));
 
 /** The very statement of the product, so that both sides stay the same. */
-async function captureSelect(): Promise<Statement> {
+async function captureSelect(ask: (recorder: Database) => Promise<unknown>): Promise<Statement> {
   let seen: Statement | null = null;
-  const recorder = { run: async (statement: Statement) => ((seen = statement), []) } as unknown as Database;
-  await findSession(recorder, { merchantId: '', mode: 'test' }, '');
-  if (seen === null) throw new Error('reading a session ran no statement');
+  await ask({ run: async (statement: Statement) => ((seen = statement), []) } as unknown as Database);
+  if (seen === null) throw new Error('reading ran no statement');
   return seen;
 }

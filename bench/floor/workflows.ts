@@ -15,3 +15,6 @@ export async function floorSession(_input: { sessionId: string; expiresAtMs: num
   await condition(() => paid);
   return 'completed';
 }
+
+/** The least a durable step with an answer can be. */
+export const floorMoney = (input: { attemptId: string }): Promise<{ state: string }> => touch(input);

@@ -1,22 +1,12 @@
 // The rows that have a denominator: reliability goals, section 4. Each says what ours does, what the floor does, and the
 // ratio that is wanted.
-import type { Http } from '../http.ts';
-import type { BenchReceiver } from '../receiver.ts';
 import type { Comparison, Side } from '../rounds.ts';
 import { newFloorId, type OpenSession, type Shop } from '../shop.ts';
-
-export interface RowParts {
-  readonly shop: Shop;
-  /** The floor's server. */
-  readonly floor: Http;
-  readonly receiver: BenchReceiver;
-}
-
-/** By callers: enough for a second or two, so that the start of a slice does not count. */
-const perCallers = (one: number, many: number) => (callers: number): number => (callers === 1 ? one : many);
+import { moneyRows } from './money.ts';
+import { perCallers, raw, type RowParts, side } from './sides.ts';
 
 export function comparedRows(parts: RowParts): readonly Comparison[] {
-  return [getRow(parts), createRow(parts), payRow(parts), checkoutRow(parts), hookedRow(parts)];
+  return [getRow(parts), createRow(parts), payRow(parts), checkoutRow(parts), hookedRow(parts), ...moneyRows(parts)];
 }
 
 function getRow({ shop, floor }: RowParts): Comparison {
@@ -100,18 +90,3 @@ function hookedRow({ shop, floor, receiver }: RowParts): Comparison {
 }
 
 const merchants = (shop: Shop, kind: 'plain' | 'hooked') => async (count: number) => Array.from({ length: count }, () => shop.merchant(kind));
-
-function raw(floor: Http, name: string, acts: readonly string[]): Side {
-  return side(
-    name,
-    async (count) => Array.from({ length: count }, newFloorId),
-    async (id) => {
-      for (const act of acts) await floor.post(`/${act}/${id}`, '', {}, 200);
-    },
-  );
-}
-
-/** The rounds handle sides of every item alike. */
-function side<Item>(name: string, prepare: (count: number) => Promise<Item[]>, operate: (item: Item) => Promise<void>): Side {
-  return { name, prepare, operate: (item) => operate(item as Item) };
-}

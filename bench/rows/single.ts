@@ -1,12 +1,12 @@
-// The rows that are held to a number of their own: webhook latency, the page, memory.
+// The rows that are held to a number of their own: the page and memory.
 import { setTimeout as pause } from 'node:timers/promises';
 import { brotliDecompressSync } from 'node:zlib';
 import { Pool } from 'undici';
 import { cpuBetween, readCpu, residentBytes } from '../cpu.ts';
-import { closedLoad, median, openLoad, percentile } from '../load.ts';
+import { closedLoad, median, percentile } from '../load.ts';
 import type { Platform } from '../platform.ts';
-import { newFloorId, type OpenSession } from '../shop.ts';
-import type { RowParts } from './compared.ts';
+import type { OpenSession } from '../shop.ts';
+import type { RowParts } from './sides.ts';
 
 export interface Measured {
   readonly row: string;
@@ -14,51 +14,6 @@ export interface Measured {
   readonly figures: Readonly<Record<string, number>>;
   readonly goals: readonly { readonly what: string; readonly value: number; readonly limit: number }[];
   readonly notes: readonly string[];
-}
-
-/** Paid checkouts a second of the light load, and how many. */
-const lightPerSecond = 8;
-const lightCount = 160;
-
-/** From the commit, as the event's row has it, to the arrival at the receiver; open model. */
-export async function measureWebhooks(platform: Platform, { shop, floor, receiver }: RowParts): Promise<Measured> {
-  const run = async (count: number) => {
-    receiver.clear();
-    const before = readCpu(platform.watched);
-    const load = await openLoad(Array.from({ length: count }), lightPerSecond, async () => shop.pay(await shop.create(shop.merchant('hooked'))));
-    await receiver.until((count - load.errors) * 3, 30_000).catch(() => undefined);
-    return { load, cpu: cpuBetween(before, readCpu(platform.watched)) };
-  };
-  await openLoad(Array.from({ length: 40 }), lightPerSecond * 3, async () => void (await floor.post(`/post/${newFloorId()}`, '', {}, 200)));
-  const bare = receiver.floorLatenciesMs.toSorted((a, b) => a - b);
-  await run(24);
-  const { load, cpu } = await run(lightCount);
-  const ids = [...receiver.arrivals.keys()];
-  const { rows } = await platform.db.query<{ id: string; inserted_ms: string }>('select id, extract(epoch from inserted_at) * 1000 as inserted_ms from events where id = any($1::text[])', [ids]);
-  const latencies = rows.map((row) => (receiver.arrivals.get(row.id) ?? 0) - Number(row.inserted_ms)).toSorted((a, b) => a - b);
-  const p99 = percentile(latencies, 0.99);
-  return {
-    row: 'webhooks',
-    title: `webhook, commit to receiver, ${lightPerSecond} paid checkouts/s (open model)`,
-    figures: {
-      delivered: latencies.length,
-      p50Ms: percentile(latencies, 0.5),
-      p95Ms: percentile(latencies, 0.95),
-      p99Ms: p99,
-      maxMs: latencies.at(-1) ?? Number.NaN,
-      bareSignedPostP50Ms: percentile(bare, 0.5),
-      bareSignedPostP99Ms: percentile(bare, 0.99),
-      checkoutP50Ms: percentile(load.latenciesMs, 0.5),
-      checkoutP99Ms: percentile(load.latenciesMs, 0.99),
-      errors: load.errors,
-      foreignShare: cpu.foreignShare,
-    },
-    goals: [
-      { what: 'p99 ms', value: p99, limit: 150 },
-      { what: 'webhooks missing', value: lightCount * 3 - latencies.length, limit: 0 },
-    ],
-    notes: load.complaints,
-  };
 }
 
 /** First byte of the page, and the bytes a browser loads for it: HTML, style sheet and script as they travel. */
