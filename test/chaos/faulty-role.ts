@@ -6,7 +6,7 @@ import type { Gateway } from '../../gateways/gateway.ts';
 import type { Database, Statement } from '../../models/database.ts';
 import { readConfig } from '../../platform/config.ts';
 import { createLog } from '../../platform/log.ts';
-import { type FaultPoint, faultPoints } from './fault-points.ts';
+import { type FaultPoint, faultPoints, type MoneyKind } from './fault-points.ts';
 
 const [role, point] = process.argv.slice(2) as ['api' | 'worker', FaultPoint];
 if (!faultPoints.includes(point) || (role !== 'api' && role !== 'worker')) throw new Error(`usage: faulty-role.ts api|worker ${faultPoints.join('|')}`);
@@ -17,7 +17,24 @@ function die(): never {
   for (;;);
 }
 
-const around: Partial<Record<FaultPoint, { statement: string; when: 'before' | 'after' }>> = {
+/** `refund/after-send` is the point `after-send` of a refund; without a kind it is one of a payment by the page. */
+const [kind, step] = point.includes('/') ? (point.split('/') as [MoneyKind, string]) : [null, point as string];
+
+const moneyStatements: Readonly<Record<MoneyKind, string>> = { 'charge-token': 'direct-charge', refund: 'refund', capture: 'payment-operation', void: 'payment-operation' };
+const verbs: Readonly<Record<string, string>> = { begin: 'begin', claim: 'claim', commit: 'settle' };
+
+interface Fault {
+  readonly statement: string;
+  readonly when: 'before' | 'after';
+}
+
+function moneyFault(of: MoneyKind): Fault | undefined {
+  const [when, verb = ''] = step.split('-');
+  const statement = verbs[verb];
+  return statement === undefined ? undefined : { statement: `${statement}-${moneyStatements[of]}`, when: when as Fault['when'] };
+}
+
+const pageFaults: Readonly<Record<string, Fault>> = {
   'before-create': { statement: 'create-session', when: 'before' },
   'after-create': { statement: 'create-session', when: 'after' },
   'before-attempt-row': { statement: 'request-attempt', when: 'before' },
@@ -28,9 +45,11 @@ const around: Partial<Record<FaultPoint, { statement: string; when: 'before' | '
   'after-commit': { statement: 'settle-attempt', when: 'after' },
 };
 
+const announced = kind === 'refund' ? 'payment.refunded' : kind === 'void' ? 'payment.voided' : 'payment.completed';
+
 const wrap: ServiceWrap = {
   database(db: Database): Database {
-    const fault = around[point];
+    const fault = kind === null ? pageFaults[point] : moneyFault(kind);
     if (fault === undefined) return db;
     return {
       ...db,
@@ -44,23 +63,26 @@ const wrap: ServiceWrap = {
     };
   },
   gateway(gateway: Gateway): Gateway {
-    if (point !== 'before-send' && point !== 'after-send' && point !== 'after-ledger') return gateway;
-    return {
-      ...gateway,
-      async charge(request, call) {
-        if (point === 'before-send') die();
-        const answer = gateway.charge(request, call);
+    if (step !== 'before-send' && step !== 'after-send' && step !== 'after-ledger') return gateway;
+    const dying =
+      <Request, Call, Outcome>(send: (request: Request, call: Call) => Promise<Outcome>) =>
+      async (request: Request, call: Call): Promise<Outcome> => {
+        if (step === 'before-send') die();
+        const answer = send(request, call);
         // Two turns of the loop are enough for the request to be on the wire and too few for the answer.
-        if (point === 'after-send') setImmediate(() => setImmediate(die));
+        if (step === 'after-send') setImmediate(() => setImmediate(die));
         const outcome = await answer;
-        if (point === 'after-ledger') die();
+        if (step === 'after-ledger') die();
         return outcome;
-      },
-    };
+      };
+    if (kind === 'refund') return { ...gateway, refundCharge: dying((request: Parameters<Gateway['refundCharge']>[0], call: Parameters<Gateway['refundCharge']>[1]) => gateway.refundCharge(request, call)) };
+    if (kind === 'capture') return { ...gateway, captureCharge: dying((request: Parameters<Gateway['captureCharge']>[0], call: Parameters<Gateway['captureCharge']>[1]) => gateway.captureCharge(request, call)) };
+    if (kind === 'void') return { ...gateway, voidCharge: dying((request: Parameters<Gateway['voidCharge']>[0], call: Parameters<Gateway['voidCharge']>[1]) => gateway.voidCharge(request, call)) };
+    return { ...gateway, charge: dying((request: Parameters<Gateway['charge']>[0], call: Parameters<Gateway['charge']>[1]) => gateway.charge(request, call)) };
   },
   offer: (offer) => (deliveries) => {
     // The sweep of the worker's own start may offer what came before.
-    if (point === 'before-webhook' && deliveries.some((delivery) => delivery.eventType === 'payment.completed')) die();
+    if (step === 'before-webhook' && deliveries.some((delivery) => delivery.eventType === announced)) die();
     offer(deliveries);
   },
 };

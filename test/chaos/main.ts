@@ -8,12 +8,15 @@ import { keyRaces } from './scenarios/key-races.ts';
 import { killApi } from './scenarios/kill-api.ts';
 import { killWorker, killWorkerAnytime } from './scenarios/kill-worker.ts';
 import { lostAnswers, wrongAnswers } from './scenarios/lost-answers.ts';
+import { lostMoneyAnswers, wrongMoneyAnswers } from './scenarios/money-answers.ts';
+import { killMoneyApi, killMoneyWorker } from './scenarios/money-kills.ts';
+import { moneyRaces, randomMix, refundRaces } from './scenarios/money-races.ts';
 import { payRaces } from './scenarios/pay-races.ts';
 import { temporalAway, temporalEmpty, temporalRestarts } from './scenarios/temporal-outage.ts';
 import { startChaosStack } from './stack.ts';
 import { startWorld } from './world.ts';
 
-const scenarios: readonly Scenario[] = [killWorker, killWorkerAnytime, killApi, temporalRestarts, temporalAway, temporalEmpty, lostAnswers, wrongAnswers, payRaces, keyRaces, endRaces];
+const scenarios: readonly Scenario[] = [killWorker, killWorkerAnytime, killApi, temporalRestarts, temporalAway, temporalEmpty, lostAnswers, wrongAnswers, payRaces, keyRaces, endRaces, killMoneyWorker, killMoneyApi, lostMoneyAnswers, wrongMoneyAnswers, refundRaces, moneyRaces, randomMix];
 
 interface Result {
   readonly scenario: Scenario;
@@ -72,7 +75,7 @@ async function runScenario(scenario: Scenario): Promise<Result> {
   }
   for (const [note, count] of notes) console.log(`  ${note}${count > 1 ? ` (${count} times)` : ''}`);
   const recoveryP99Ms = percentile99(recoveries);
-  if ((scenario === killWorker || scenario === killWorkerAnytime) && recoveryP99Ms !== null && recoveryP99Ms > recoveryLimitMs) fail(`recovery p99 is ${recoveryP99Ms} ms`);
+  if ((scenario === killWorker || scenario === killWorkerAnytime || scenario === killMoneyWorker) && recoveryP99Ms !== null && recoveryP99Ms > recoveryLimitMs) fail(`recovery p99 is ${recoveryP99Ms} ms`);
   return { scenario, repeats, failures, recoveryP99Ms, tookMs: Date.now() - begun };
 }
 

@@ -22,7 +22,10 @@ export interface LedgerEntry {
   readonly reference: string;
   readonly status: string;
   readonly amount: number;
+  /** Of a charge. */
   readonly amount_captured: number;
+  readonly amount_refunded: number;
+  readonly amount_refund_pending: number;
   readonly currency: string;
   readonly created_at: string;
 }

@@ -62,6 +62,12 @@ export interface World {
   createSession(fields?: object): Promise<Session>;
   /** The same request any number of times under one key; `origin` other than the usual one for a single call. */
   keyedCreate(fields?: object): KeyedRequest;
+  /** A request under a key of its own, sent by `send`; its body's `metadata.order` tells what it made. */
+  ask(merchant: Merchant, path: string, body: object): KeyedRequest;
+  /** Sends until an outcome is told: anything but silence, 202, 429, 5xx and "still worked on". Null when none came in time. */
+  insist(keyed: KeyedRequest, withinMs?: number): Promise<Reply | null>;
+  /** Saves a card and gives the token's id. @throws when it is not a 201 */
+  saveCard(merchant: Merchant, card?: string): Promise<string>;
   send(keyed: KeyedRequest, origin?: string, body?: object): Promise<Reply>;
   get(merchant: Merchant, path: string): Promise<Reply>;
   /** Opens the page and gives what the form posts; null when the page has no form. */
@@ -134,6 +140,26 @@ export async function startWorld(stack: ChaosStack, options: { merchants?: numbe
       keyed.push(request);
       return request;
     },
+    ask(merchant, path, body) {
+      const request = { merchant, idempotencyKey: randomUUID(), path: `/api/v1${path}`, body, replies: [] };
+      keyed.push(request);
+      return request;
+    },
+    async insist(request, withinMs = 60_000) {
+      const deadline = Date.now() + withinMs;
+      for (;;) {
+        const reply = await world.send(request);
+        if (isFinal(reply)) return reply;
+        if (Date.now() > deadline) return null;
+        await sleep(300);
+      }
+    },
+    async saveCard(merchant, card = cards.good) {
+      const body = { card: { number: card, expiry_month: 12, expiry_year: 2040, cvc: '737' }, external_customer_id: randomUUID() };
+      const reply = await call('POST', `${stack.url}/api/v1/tokenize`, bearer(merchant), JSON.stringify(body));
+      if (reply.status !== 201) throw new Error(`no saved card: ${reply.status} ${reply.text.slice(0, 300)}`);
+      return (JSON.parse(reply.text) as { id: string }).id;
+    },
     async send(request, origin = stack.url, body = request.body) {
       const reply = await call('POST', origin + request.path, { ...bearer(request.merchant), 'idempotency-key': request.idempotencyKey }, JSON.stringify(body));
       if (body === request.body) request.replies.push(reply);
@@ -163,6 +189,12 @@ export async function startWorld(stack: ChaosStack, options: { merchants?: numbe
     },
   };
   return world;
+}
+
+/** Whether an answer tells how the request ended; the others ask to be repeated. */
+export function isFinal(reply: Reply): boolean {
+  if (reply.status === 0 || reply.status === 202 || reply.status === 429 || reply.status >= 500) return false;
+  return reply.status !== 409 || !/"code":"(idempotency_in_progress|payment_outcome_pending)"/.test(reply.text);
 }
 
 export function toSession(request: KeyedRequest, reply: Reply): Session {

@@ -28,7 +28,8 @@ const rowsSql = `select s.id as session_id, s.status as session_status, s.comple
 /** Which payment statuses a session's status allows. */
 const paymentOf: Readonly<Record<string, readonly string[]>> = {
   open: ['pending', 'requires_action', 'processing'],
-  completed: ['captured', 'authorized'],
+  // Later refunds and voids leave the session as it is.
+  completed: ['captured', 'authorized', 'partially_refunded', 'refunded', 'voided'],
   failed: ['failed'],
   expired: ['expired'],
   cancelled: ['expired'],
@@ -45,7 +46,7 @@ export async function checkMoney(world: World): Promise<{ violations: Violation[
   const attempts = await stack.query<{ gateway_key: string; transaction_id: string }>('select gateway_key, transaction_id from payment_attempts');
   const transactionOfKey = new Map(attempts.map((attempt) => [attempt.gateway_key, attempt.transaction_id]));
 
-  const taken = charges.filter((entry) => entry.status === 'captured' || entry.status === 'authorized');
+  const taken = charges.filter((entry) => ['captured', 'authorized', 'voided'].includes(entry.status));
   for (const [key, entries] of grouped(taken, (entry) => entry.key)) if (entries.length > 1) add('V1', `key ${key} was charged ${entries.length} times`);
   const byReference = grouped(taken, (entry) => entry.reference);
   for (const [reference, entries] of byReference) if (entries.length > 1) add('V1', `payment ${reference} was charged ${entries.length} times: ${entries.map((entry) => entry.key).join(', ')}`);
@@ -55,7 +56,7 @@ export async function checkMoney(world: World): Promise<{ violations: Violation[
 
   for (const row of rows) {
     const charged = byReference.get(row.transaction_id) ?? [];
-    const isCaptured = ['captured', 'authorized'].includes(row.status);
+    const isCaptured = ['captured', 'authorized', 'partially_refunded', 'refunded', 'voided'].includes(row.status);
     if (isCaptured !== charged.length > 0) add('V1', `payment ${row.transaction_id} is ${row.status}, the ledger has ${charged.length} charges for it`);
     const [first] = charged;
     if (isCaptured && first !== undefined) {

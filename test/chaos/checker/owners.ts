@@ -14,10 +14,15 @@ const references: readonly (readonly [table: string, column: string, target: str
   ['payment_attempts', 'transaction_id', 'transactions', 'id'],
   ['payment_attempts', 'session_id', 'checkout_sessions', 'id'],
   ['payment_attempts', 'token_id', 'payment_tokens', 'id'],
+  ['payment_operations', 'transaction_id', 'transactions', 'id'],
+  ['refunds', 'transaction_id', 'transactions', 'id'],
+  ['transactions', 'payment_token_id', 'payment_tokens', 'id'],
   ['deliveries', 'event_id', 'events', 'id'],
   ['deliveries', 'endpoint_id', 'webhook_endpoints', 'id'],
   ['gateway_calls', 'transaction_id', 'transactions', 'id'],
-  ['idempotency_keys', `resource_id`, 'checkout_sessions', 'id'],
+  [`(select * from idempotency_keys where resource_id like 'cs\\_%')`, 'resource_id', 'checkout_sessions', 'id'],
+  [`(select * from idempotency_keys where resource_id like 'txn\\_%')`, 'resource_id', 'transactions', 'id'],
+  [`(select * from idempotency_keys where resource_type = 'refund')`, 'resource_id', 'refunds', 'id'],
 ];
 
 export async function checkOwners({ stack, merchants }: World): Promise<Violation[]> {
