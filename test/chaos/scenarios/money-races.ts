@@ -82,8 +82,9 @@ async function deactivateAndCharge({ stack, world, ...run }: ScenarioRun): Promi
   const token = await world.saveCard(merchant);
   const charged = charge(world, merchant, token);
   const [gone, reply] = await Promise.all([
-    sleep(run.random() * 12).then(() => world.send(world.ask(merchant, `/payment-tokens/${token}/deactivate`, {}))),
-    sleep(run.random() * 12).then(() => world.send(charged)),
+    // A charge reads before it writes: the deactivation that is to meet it starts a little later.
+    sleep(run.random() * 40).then(() => world.send(world.ask(merchant, `/payment-tokens/${token}/deactivate`, {}))),
+    world.send(charged),
   ]);
   if (gone.status !== 200) run.fail(`a deactivation was answered ${describe(gone)}`);
   const { code = '' } = bodyOf(reply);
