@@ -72,10 +72,30 @@ export interface BeginRefundAnswer {
 }
 
 export async function beginRefund(db: Database, scope: Scope, refund: NewRefund, claim: BeginClaim | null, now: Date): Promise<BeginRefundAnswer> {
-  const [row] = await db.runAlone<object>(beginStatement, [scope.merchantId, scope.mode, JSON.stringify(refund), claimParameter(claim), now]);
+  const values = [scope.merchantId, scope.mode, JSON.stringify(refund), claimParameter(claim), now];
+  const [row] = await onFreshRows(() => db.runAlone<object>(beginStatement, values));
   if (row === undefined) return { payment: null, begun: false };
   const flat = camelRow<NonNullable<BeginRefundAnswer['payment']> & { begun: number }>(row);
   return { payment: flat, begun: flat.begun === 1 };
+}
+
+/** More stale readings than this in a row is a fault. */
+const maxStaleReadings = 5;
+
+/**
+ * Postgres holds an update against the check constraints with the row as the statement's snapshot has it before it notices a
+ * newer version. A refund that waited for a capture, or for another refund's failure, would be refused for sums that are past.
+ * Nothing was written then; the statement is run again and sees the present ones.
+ */
+async function onFreshRows<Result>(run: () => Promise<Result>): Promise<Result> {
+  for (let reading = 1; ; reading++) {
+    try {
+      return await run();
+    } catch (error) {
+      const stale = error instanceof Error && 'constraint' in error && error.constraint === 'refunds_within_capture';
+      if (!stale || reading === maxStaleReadings) throw error;
+    }
+  }
 }
 
 export interface RefundContext {
