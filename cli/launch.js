@@ -14,8 +14,11 @@ const keptBuilds = 6;
 
 const [entry] = process.argv.slice(2);
 if (entry === undefined || !existsSync(join(root, entry))) throw new Error('usage: node cli/launch.js <entry point>');
+const script = await built(entry);
+// The entry point sees the arguments as if it had been called itself.
+process.argv.splice(1, 2, join(root, entry));
 process.setSourceMapsEnabled(true);
-await import(pathToFileURL(await built(entry)).href);
+await import(pathToFileURL(script).href);
 
 /**
  * @param {string} source entry point, relative to the project

@@ -40,7 +40,7 @@ const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`) && !readFil
 const childrenOf = ({ pids }: Runtime): number[] => [pids.postgres, pids.temporal, pids.simulator].filter((pid) => pid !== undefined);
 
 async function svc(...args: string[]): Promise<Record<string, unknown>> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', 'cli/svc.ts', ...args, '--json'], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, ['cli/launch.js', 'cli/svc.ts', ...args, '--json'], { env });
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 

@@ -30,7 +30,7 @@ interface Ran {
 function svc(...args: string[]): Promise<Ran> {
   const env = { PATH: process.env['PATH'], DATABASE_URL: stack.db.url, MASTER_KEY: masterKey, PUBLIC_URL: stack.url, DATA_DIR: dir };
   return new Promise((resolve) => {
-    execFile(process.execPath, ['--import', 'tsx', 'cli/svc.ts', ...args, '--json'], { cwd: root, env }, (error, stdout, stderr) => {
+    execFile(process.execPath, ['cli/launch.js', 'cli/svc.ts', ...args, '--json'], { cwd: root, env }, (error, stdout, stderr) => {
       resolve({ exitCode: typeof error?.code === 'number' ? error.code : 0, json: JSON.parse(stdout) as Record<string, unknown>, stdout, stderr });
     });
   });
