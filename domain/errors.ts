@@ -84,7 +84,8 @@ export function validationError(errors: readonly FieldError[]): DomainError {
   if (errors.length === 1 && only !== undefined && isErrorCode(only.code) && only.code !== 'validation_failed') {
     return new DomainError(only.code, only.message, { param: only.path, errors });
   }
-  const fields = errors.map((e) => e.path).join(', ');
+  // The body itself has no name of its own.
+  const fields = errors.map((e) => (e.path === '' ? 'the body' : e.path)).join(', ');
   return new DomainError('validation_failed', `The request has invalid fields: ${fields}. See errors for each of them.`, {
     ...(only === undefined ? {} : { param: only.path }),
     errors,
