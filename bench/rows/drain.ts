@@ -7,8 +7,9 @@ import { Pool } from 'undici';
 import { cpuBetween, readCpu } from '../cpu.ts';
 import { closedLoad, median } from '../load.ts';
 import type { Platform } from '../platform.ts';
-import { openDatabase } from '../../models/database.ts';
+import { type Database, openDatabase, type Statement } from '../../models/database.ts';
 import { takeOverdueDeliveries } from '../../models/delivery.ts';
+import type { LeasedDelivery } from '../../models/outbox.ts';
 import { createWebhookSender } from '../../webhooks/sender.ts';
 import type { RowParts } from './sides.ts';
 import type { Measured } from './single.ts';
@@ -40,9 +41,7 @@ export async function measureDrain(platform: Platform, { shop }: RowParts, round
         const answer = await pool.request({ path: '/0', method: 'POST', headers: { 'content-type': 'application/json', 'x-svc-timestamp': timestamp, 'x-svc-signature': signature }, body });
         await answer.body.dump();
       });
-      await addBacklog(platform, merchant.id, endpoints);
-      // Leased to us at once, so that the product's sweep leaves them alone.
-      const leased = await takeOverdueDeliveries(db, backlog);
+      const leased = await addBacklog(platform, merchant.id, endpoints);
       const begun = performance.now();
       sender.offer(leased);
       await sender.idle();
@@ -77,19 +76,29 @@ export async function measureDrain(platform: Platform, { shop }: RowParts, round
 
 const body = JSON.stringify({ event: 'payment.completed', version: 3, data: { padding: 'x'.repeat(1_200) } });
 
-/** Every event a resource of its own, so that none waits for another. */
-async function addBacklog(platform: Platform, merchantId: string, endpoints: readonly string[]): Promise<void> {
-  const run = randomBytes(6).toString('hex');
-  await platform.db.query(
-    `with new_events as (
-       insert into events (id, merchant_id, mode, type, resource_type, resource_id, sequence, body, created_at)
-       select 'evt_' || $2 || i, $1, 'test', 'payment.completed', 'payment', 'txn_' || $2 || i, 1, $3, now() from generate_series(1, $4::integer) i
-       returning id, resource_id)
-     insert into deliveries (id, event_id, endpoint_id, merchant_id, mode, resource_id, sequence, status, due_at)
-     select 'dlv_' || e.id, e.id, ($5::text[])[1 + (row_number() over ()) % $6::integer], $1, 'test', e.resource_id, 1, 'pending', now() from new_events e`,
-    [merchantId, run, body, backlog, endpoints, endpoints.length],
-  );
+/** Leased to us in the transaction that adds them, so that the product's sweep leaves them alone. */
+async function addBacklog(platform: Platform, merchantId: string, endpoints: readonly string[]): Promise<LeasedDelivery[]> {
+  const client = await platform.db.connect();
+  try {
+    await client.query('begin');
+    await client.query(backlogSql, [merchantId, randomBytes(6).toString('hex'), body, backlog, endpoints, endpoints.length]);
+    const inside = { runAlone: async ({ text }: Statement, values: readonly unknown[]) => (await client.query(text, [...values])).rows as unknown[] };
+    const leased = await takeOverdueDeliveries(inside as unknown as Database, backlog);
+    await client.query('commit');
+    return leased;
+  } finally {
+    client.release();
+  }
 }
+
+// Every event a resource of its own, so that none waits for another. Due a second ago: the column rounds to milliseconds.
+const backlogSql = `
+  with new_events as (
+    insert into events (id, merchant_id, mode, type, resource_type, resource_id, sequence, body, created_at)
+    select 'evt_' || $2 || i, $1, 'test', 'payment.completed', 'payment', 'txn_' || $2 || i, 1, $3, now() from generate_series(1, $4::integer) i
+    returning id, resource_id)
+  insert into deliveries (id, event_id, endpoint_id, merchant_id, mode, resource_id, sequence, status, due_at)
+  select 'dlv_' || e.id, e.id, ($5::text[])[1 + (row_number() over ()) % $6::integer], $1, 'test', e.resource_id, 1, 'pending', now() - interval '1 second' from new_events e`;
 
 /** A process that answers 200 at once, whatever comes. It ends with its standard input. */
 async function startReceivers(): Promise<{ child: ChildProcess; url: string }> {

@@ -45,6 +45,8 @@ export async function measureListings(platform: Platform, { shop }: RowParts, sc
     await seedRows(client, merchant.id, '1', smallRows, 'payments');
     await seedRows(client, others.id, '2', smallRows, 'payments');
     await settleTables(client);
+    // The service has just started: its code must be as warm for the small table as for the large one.
+    await read([merchant, 1]);
     const [small] = await read([merchant, 1]);
     const large = Math.max(1_000, Math.round(500_000 * scale)) - smallRows;
     await seedRows(client, merchant.id, '3', large, 'payments');
@@ -71,7 +73,7 @@ export async function measureListings(platform: Platform, { shop }: RowParts, sc
         foreignShare: cpu.foreignShare,
       },
       goals: [
-        { what: 'page 1, p99 at a million rows over p99 at a thousand', value: p99Ratio, limit: 1.3 },
+        { what: 'page 1, p99 of the large table over the small one', value: p99Ratio, limit: 1.3 },
         { what: 'deep page over page 1, p50', value: deepRatio, limit: 5 },
       ],
       notes: [],
