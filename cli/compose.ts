@@ -5,6 +5,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { createCardSetupActivities } from '../activities/card-setup.ts';
 import { createCheckoutSessionActivities, type GatewayCallRecord } from '../activities/checkout-session.ts';
 import { asActivities } from '../activities/failure.ts';
+import { createLateCaptureActivities } from '../activities/late-capture.ts';
 import { createPaymentActivities } from '../activities/payment.ts';
 import { createSweepActivities } from '../activities/sweep.ts';
 import { createWebhookActivities } from '../activities/webhook-delivery.ts';
@@ -165,6 +166,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
             settled: (operationId) => signals?.settled(operationId),
             signal: shutdown.signal,
           }),
+          ...createLateCaptureActivities({ operations, gateways: gateways.registry, alert, signal: shutdown.signal }),
           ...sweep,
         }),
         webhooks: asActivities(createWebhookActivities({ db, sender })),

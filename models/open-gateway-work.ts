@@ -5,7 +5,7 @@ import { camelRow } from './base.ts';
 import type { Database, Statement } from './database.ts';
 
 export interface OpenGatewayWork {
-  readonly kind: 'charge' | 'capture' | 'void' | 'refund';
+  readonly kind: 'charge' | 'capture' | 'void' | 'refund' | 'late';
   /** The attempt, operation or refund. */
   readonly operationId: string;
   readonly transactionId: string;
@@ -35,6 +35,9 @@ const byReferenceStatement: Statement = {
       union all
       select 'refund', r.id, r.transaction_id, null, r.gateway_key from refunds r
         where r.transaction_id = $2 and r.status = 'pending' and r.step in ('unknown', 'at_gateway')
+      union all
+      select 'late', a.id, a.transaction_id, null, a.gateway_key from payment_attempts a
+        where a.transaction_id = $2 and a.gateway = $1 and a.gateway_key = $5 and a.status in ('declined', 'unreached', 'cancelled', 'refused')
     )
     ${described} where t.gateway = $1 and ($3::text is null or (t.merchant_id = $3 and t.mode::text = $4))`,
 };
@@ -45,7 +48,7 @@ const byReferenceStatement: Statement = {
  * @param owner the account that proved the notification; null where the installation itself is known to the gateway
  */
 export async function findOpenGatewayWork(db: Database, gateway: string, about: { reference: string; key: string | null }, owner: Scope | null): Promise<OpenGatewayWork[]> {
-  const rows = await db.run<{ gateway_key: string }>(byReferenceStatement, [gateway, about.reference, owner?.merchantId ?? null, owner?.mode ?? null]);
+  const rows = await db.run<{ gateway_key: string }>(byReferenceStatement, [gateway, about.reference, owner?.merchantId ?? null, owner?.mode ?? null, about.key]);
   const named = rows.filter((row) => row.gateway_key === about.key);
   // Some gateways keep the charge's key on everything that is done to the charge later.
   return (named.length > 0 ? named : rows).map(toWork);

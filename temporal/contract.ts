@@ -17,6 +17,7 @@ export const workflowTypes = {
   voidPayment: 'voidPayment',
   refundPayment: 'refundPayment',
   lapseAuthorization: 'lapseAuthorization',
+  compensateCapture: 'compensateCapture',
   cardSetup: 'cardSetup',
   webhookDelivery: 'webhookDelivery',
   sweep: 'sweep',
@@ -42,6 +43,11 @@ export type MoneyResult =
 
 /** Update of the money workflows: somebody has a reason to look now. */
 export const lookUpUpdate = 'lookUp';
+
+/** Input of `compensateCapture`; the workflow id is `{attempt}:late`. */
+export interface LateCaptureInput {
+  readonly attemptId: string;
+}
 
 /** Input of `lapseAuthorization`; the workflow id is `{payment}:lapse`. */
 export interface LapseInput {

@@ -3,7 +3,8 @@
 import type { DoorSession } from './session-door.ts';
 
 export interface LookUpWork {
-  readonly kind: 'charge' | 'capture' | 'void' | 'refund';
+  /** `late`: an attempt that is over, of which the gateway says something all the same. */
+  readonly kind: 'charge' | 'capture' | 'void' | 'refund' | 'late';
   readonly operationId: string;
   readonly transactionId: string;
   readonly merchantId: string;
@@ -24,13 +25,22 @@ export interface LookUpDoorDeps {
   readonly payments: {
     lookUp(
       payment: { id: string; merchantId: string; merchantName: string; mode: 'test' | 'live'; amount: number; currency: string },
-      operation: { kind: LookUpWork['kind']; operationId: string; transactionId: string },
+      operation: { kind: Exclude<LookUpWork['kind'], 'late'>; operationId: string; transactionId: string },
     ): Promise<void>;
+    compensate(payment: { id: string; merchantId: string; merchantName: string; mode: 'test' | 'live'; amount: number; currency: string }, attemptId: string): Promise<void>;
   } | null;
 }
 
 export function createLookUpDoor(deps: LookUpDoorDeps): LookUpDoor {
   return async ({ session, kind, operationId, transactionId, ...payment }) => {
+    if (kind === 'late') {
+      const { payments } = deps;
+      if (payments === null) return 'pending';
+      return payments.compensate({ ...payment, id: transactionId }, operationId).then(
+        () => 'asked' as const,
+        () => 'pending' as const,
+      );
+    }
     if (session !== null) {
       return (await deps.sessions.authenticated({ ...payment, id: session.id, expiresAt: session.expiresAt }, operationId)) === 'pending' ? 'pending' : 'asked';
     }

@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowIdConflictPolicy } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common';
 import { majorText } from '../domain/currency.ts';
-import { type LapseInput, lookUpUpdate, type MoneyInput, type MoneyKind, searchAttributes, taskQueues, workflowTypes } from './contract.ts';
+import { type LapseInput, type LateCaptureInput, lookUpUpdate, type MoneyInput, type MoneyKind, searchAttributes, taskQueues, workflowTypes } from './contract.ts';
 import { classifyFailure } from './failure.ts';
 import type { SettleSignals } from './settle-signals.ts';
 
@@ -27,6 +27,8 @@ export interface PaymentDoor {
   start(payment: DoorPayment, input: MoneyInput): Promise<void>;
   /** Looks up an operation whose answer is open, now. */
   lookUp(payment: DoorPayment, input: MoneyInput): Promise<void>;
+  /** Gives back what was taken for an attempt that was over; does nothing when nothing was taken. @throws when it was not started */
+  compensate(payment: DoorPayment, attemptId: string): Promise<void>;
   /** @throws when it was not started: the sweep tries again */
   startLapse(payment: DoorPayment, input: LapseInput): Promise<void>;
 }
@@ -97,6 +99,10 @@ export function createPaymentDoor(deps: PaymentDoorDeps): PaymentDoor {
       tolerated(async () => {
         await startOperation(payment, input);
         await client.withDeadline(Date.now() + startDeadlineMs, () => client.workflow.getHandle(workflowIdOf(input)).executeUpdate(lookUpUpdate, { args: [] }));
+      }),
+    compensate: (payment, attemptId) =>
+      client.withDeadline(Date.now() + startDeadlineMs, async () => {
+        await client.workflow.start(workflowTypes.compensateCapture, { ...options(payment), workflowId: `${attemptId}:late`, args: [{ attemptId } satisfies LateCaptureInput] });
       }),
     startLapse: (payment, input) =>
       client.withDeadline(Date.now() + startDeadlineMs, async () => {
