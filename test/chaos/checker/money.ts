@@ -78,7 +78,7 @@ export async function checkMoney(world: World): Promise<{ violations: Violation[
     if (statusOf.get(sessionId) !== status) add('V2', `a customer was led on as if ${sessionId} were ${status}; it is ${statusOf.get(sessionId)}`);
   }
   checkTerminal(world, rows, add);
-  const counts: Record<string, number> = { sessions: rows.length, charges: charges.length, captured: taken.length };
+  const counts: Record<string, number> = { sessions: rows.length, charges: charges.length, approved: taken.length };
   for (const row of rows) counts[row.session_status] = (counts[row.session_status] ?? 0) + 1;
   return { violations, counts };
 }
