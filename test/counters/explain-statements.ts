@@ -89,5 +89,5 @@ const element = (value: unknown): string => (value === null ? 'NULL' : `"${plain
 
 function plain(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -244,6 +244,11 @@ describe('a session whose workflow is not there', () => {
 
   it('gets one from the sweep when its start had failed', async () => {
     const session = await createSession();
+    // The mark of the start that succeeded is written in a batch; it must not come after the test has taken it away.
+    await eventually(async () => {
+      const [row] = await stack.db.query<{ started: boolean }>('select workflow_started_at is not null as started from checkout_sessions where id = $1', [session.id]);
+      expect(row?.started).toBe(true);
+    });
     await stack.service.client.workflow.getHandle(session.id).terminate('a test loses it');
     await stack.db.query(`update checkout_sessions set workflow_started_at = null, created_at = now() - interval '1 minute' where id = $1`, [session.id]);
     await stack.service.sweep();
