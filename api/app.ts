@@ -116,7 +116,7 @@ async function answerApi(parts: Parts, ctx: Koa.Context, trace: Trace, path: str
     setJson(ctx, await handle(parts.deps, match, request, ctx, body, null, badTexts));
     return;
   }
-  const answer = await runIdempotently(parts.deps.operations, request, { key, method: route.method, path, body }, (claim) =>
+  const answer = await runIdempotently(parts.deps.operations, request, { key, method: route.method, path, body, isTakenByEffect: route.takesKeyItself }, (claim) =>
     handle(parts.deps, match, request, ctx, body, claim, badTexts),
   );
   if (answer.replayed) ctx.res.setHeader('Idempotent-Replayed', 'true');

@@ -61,6 +61,11 @@ export interface Route {
   /** Beyond those every route of its kind can answer. */
   readonly errors: readonly ErrorCode[];
   readonly foreign: ForeignAnswer;
+  /**
+   * The statement that writes the effect takes the idempotency key as well, and nothing is done before it: then a key is
+   * looked up only when it was not fresh, or when the request was refused.
+   */
+  readonly takesKeyItself: boolean;
   handler(context: RouteContext<never, never, never>): Promise<Answer>;
 }
 
@@ -78,6 +83,7 @@ interface RouteRow<Path extends string, Query extends z.ZodType, Body extends z.
   readonly responses: Readonly<Record<number, RouteResponse>>;
   readonly errors?: readonly ErrorCode[];
   readonly foreign: ForeignAnswer;
+  readonly takesKeyItself?: boolean;
   readonly handler: (context: RouteContext<PathParams<Path>, z.output<Query>, z.output<Body>>) => Promise<Answer>;
 }
 
@@ -85,5 +91,5 @@ interface RouteRow<Path extends string, Query extends z.ZodType, Body extends z.
 export function route<const Path extends string, Query extends z.ZodType = z.ZodUnknown, Body extends z.ZodType = z.ZodUnknown>(
   row: RouteRow<Path, Query, Body>,
 ): Route {
-  return { ...row, ids: row.ids ?? {}, errors: row.errors ?? [], idempotent: row.method !== 'GET' && row.method !== 'DELETE' } as Route;
+  return { ...row, ids: row.ids ?? {}, errors: row.errors ?? [], takesKeyItself: row.takesKeyItself ?? false, idempotent: row.method !== 'GET' && row.method !== 'DELETE' } as Route;
 }

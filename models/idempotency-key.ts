@@ -82,6 +82,17 @@ export async function completeKey(knex: Knex, scope: Scope, key: string, answer:
   );
 }
 
+const keepStatement: Statement = {
+  name: 'keep-answer',
+  text: `update idempotency_keys set status = 'completed', lease_until = null, response_status = $4, sealed_body = $5, resource_type = $6, resource_id = $7
+    where merchant_id = $1 and mode = $2 and key = $3 and status = 'in_progress'`,
+};
+
+/** The same outside of a transaction. */
+export async function keepAnswer(db: Database, scope: Scope, key: string, answer: SealedAnswer): Promise<void> {
+  await db.runAlone(keepStatement, [scope.merchantId, scope.mode, key, answer.status, answer.sealedBody, answer.resourceType, answer.resourceId]);
+}
+
 // A lease that ran out belongs to a call that died: the same request may take it over, another one may not.
 const leaseStatement: Statement = {
   name: 'lease-idempotency-key',

@@ -26,7 +26,7 @@ const beginStatement: Statement = {
   text: `
     with input as (select $3::jsonb as j),
     payment as (
-      select t.id, t.merchant_id, t.mode, t.status, t.amount, t.pending_operation,
+      select t.id, t.merchant_id, t.mode, t.status, t.amount, t.currency, t.pending_operation,
         t.status = 'authorized' and t.pending_operation is null and coalesce((j ->> 'amountMinor')::bigint, t.amount) <= t.amount as allowed,
         (select coalesce(max(o.n), 0) + 1 from payment_operations o where o.transaction_id = t.id and o.kind = j ->> 'kind') as n
       from transactions t, input
@@ -43,12 +43,20 @@ const beginStatement: Statement = {
     marked as (
       update transactions t set pending_operation = o.kind, updated_at = clock_timestamp() from operation o where t.id = o.transaction_id returning t.id
     )
-    select p.status, p.amount, p.pending_operation, p.allowed, (select count(*) from operation)::integer as begun from payment p`,
+    select p.status, p.amount, p.currency, (select m.name from merchants m where m.id = p.merchant_id) as merchant_name, p.pending_operation, p.allowed,
+      (select count(*) from operation)::integer as begun from payment p`,
 };
 
 export interface BeginAnswer {
   /** null: there is no such payment of this merchant. */
-  readonly payment: { readonly status: TransactionStatus; readonly amount: number; readonly pendingOperation: string | null; readonly allowed: boolean } | null;
+  readonly payment: {
+    readonly status: TransactionStatus;
+    readonly amount: number;
+    readonly currency: string;
+    readonly merchantName: string;
+    readonly pendingOperation: string | null;
+    readonly allowed: boolean;
+  } | null;
   readonly begun: boolean;
 }
 

@@ -35,7 +35,7 @@ const beginStatement: Statement = {
   text: `
     with input as (select $3::jsonb as j),
     found as (
-      select t.id, t.merchant_id, t.mode, t.status, t.currency, t.amount_captured, t.refunds_count, t.pending_operation,
+      select t.id, t.merchant_id, t.mode, t.status, t.amount, t.currency, t.amount_captured, t.refunds_count, t.pending_operation,
         t.amount_captured - t.amount_refunded - t.amount_refund_pending as remaining,
         coalesce((j ->> 'amountMinor')::bigint, t.amount_captured - t.amount_refunded - t.amount_refund_pending) as wanted
       from transactions t, input
@@ -56,13 +56,17 @@ const beginStatement: Statement = {
       update transactions t set amount_refund_pending = t.amount_refund_pending + r.amount, refunds_count = t.refunds_count + 1, updated_at = clock_timestamp()
       from refund r where t.id = r.transaction_id returning t.id
     )
-    select p.status, p.remaining, p.refunds_count, p.pending_operation, p.allowed, (select count(*) from refund)::integer as begun from payment p`,
+    select p.status, p.amount, p.currency, (select m.name from merchants m where m.id = p.merchant_id) as merchant_name, p.remaining, p.refunds_count,
+      p.pending_operation, p.allowed, (select count(*) from refund)::integer as begun from payment p`,
 };
 
 export interface BeginRefundAnswer {
   /** null: there is no such payment of this merchant. */
   readonly payment: {
     readonly status: TransactionStatus;
+    readonly amount: number;
+    readonly currency: string;
+    readonly merchantName: string;
     readonly remaining: number;
     readonly refundsCount: number;
     readonly pendingOperation: string | null;

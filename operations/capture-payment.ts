@@ -2,7 +2,7 @@
 import { DomainError } from '../domain/errors.ts';
 import type { ReservedOperation } from '../models/begin-claim.ts';
 import { type BeginAnswer, beginOperation, findLastOperation } from '../models/payment-operation.ts';
-import { beginClaim, carryOut, type MoneyDeps, type MoneyRequest } from './carry-out.ts';
+import { beginClaim, type Begun, begunBefore, carryOut, type MoneyDeps, type MoneyRequest } from './carry-out.ts';
 import type { Answer } from './deps.ts';
 import { type IdempotencyClaim, IdempotencyRace } from './idempotency.ts';
 
@@ -40,7 +40,7 @@ export async function voidPayment(deps: MoneyDeps, request: MoneyRequest, transa
       if (!(error instanceof DomainError) || error.detail.currentStatus !== 'voided') throw error;
       const done = await findLastOperation(deps.db, transactionId, 'void');
       if (done === null) throw error;
-      return { kind: 'void', operationId: done, transactionId, requestId: request.requestId };
+      return begunBefore(deps, { kind: 'void', operationId: done, transactionId, requestId: request.requestId });
     }
   });
 }
@@ -51,11 +51,11 @@ async function begin(
   wanted: { kind: 'capture' | 'void'; transactionId: string; amountMinor: number | null; reason: string | null },
   claim: IdempotencyClaim | null,
   refuse: (payment: NonNullable<BeginAnswer['payment']>) => DomainError,
-): Promise<ReservedOperation> {
+): Promise<Begun> {
   const reserved: ReservedOperation = { kind: wanted.kind, operationId: deps.newId('operation'), transactionId: wanted.transactionId, requestId: request.requestId };
   const { payment, begun } = await beginOperation(deps.db, request, { id: reserved.operationId, ...wanted }, beginClaim(claim, reserved));
   if (payment === null) throw new DomainError('not_found', 'There is no such payment.');
-  if (begun) return reserved;
+  if (begun) return { reserved, payment: { ...payment, id: wanted.transactionId, merchantId: request.merchantId, mode: request.mode } };
   if (payment.allowed) throw new IdempotencyRace();
   if (payment.pendingOperation !== null || payment.status === 'processing') {
     throw new DomainError('payment_outcome_pending', `The outcome of the ${payment.pendingOperation ?? 'charge'} of this payment is not known yet.`, {

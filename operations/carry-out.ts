@@ -1,7 +1,7 @@
 // The frame of every request that moves money: attach to what the key already stands for, or begin; wait for the workflow
 // up to ten seconds; answer from the rows, and store the answer when it is final.
 import type { BeginClaim, ReservedOperation } from '../models/begin-claim.ts';
-import { abandonedKeys, completeKey, freeKey, releaseLease, takeLease } from '../models/idempotency-key.ts';
+import { abandonedKeys, freeKey, keepAnswer, releaseLease, takeLease } from '../models/idempotency-key.ts';
 import { findPaymentOfWorkflow } from '../models/payment-lapse.ts';
 import { seal } from '../platform/seal.ts';
 import type { Answer, OperationDeps, RequestScope } from './deps.ts';
@@ -39,26 +39,37 @@ export function beginClaim(claim: IdempotencyClaim | null, reserved: ReservedOpe
   return { key, method, path, fingerprint, leaseMs, retentionDays: idempotencyRetentionDays, reserved };
 }
 
+/** An operation that was begun, and what its workflow's start takes. */
+export interface Begun {
+  readonly reserved: ReservedOperation;
+  readonly payment: PerformedPayment;
+}
+
 /**
  * @param begin writes the operation and takes the key with it; throws IdempotencyRace when the key was taken meanwhile
  * @throws what `begin` throws
  */
-export async function carryOut(deps: MoneyDeps, request: MoneyRequest, claim: IdempotencyClaim | null, begin: () => Promise<ReservedOperation>): Promise<Answer> {
+export async function carryOut(deps: MoneyDeps, request: MoneyRequest, claim: IdempotencyClaim | null, begin: () => Promise<Begun>): Promise<Answer> {
   if (claim?.resumes !== undefined && !(await takeLease(deps.db, request, claim.key, leaseMs))) throw new IdempotencyRace();
-  const reserved = claim?.resumes ?? (await begin());
-  const payment = await findPaymentOfWorkflow(deps.db, reserved.transactionId);
-  if (payment === null) throw new Error(`no payment ${reserved.transactionId}`);
+  const { reserved, payment } = claim?.resumes === undefined ? await begin() : await begunBefore(deps, claim.resumes);
   await deps.perform(payment, reserved, outcomeWaitMs);
-  const answer = await answerOf(deps, reserved);
+  const answer = await answerOf(deps, request, reserved);
   if (claim !== null) await keep(deps, { ...request, key: claim.key }, reserved, answer);
   return answer;
+}
+
+/** An operation that an earlier call began. */
+export async function begunBefore(deps: OperationDeps, reserved: ReservedOperation): Promise<Begun> {
+  const payment = await findPaymentOfWorkflow(deps.db, reserved.transactionId);
+  if (payment === null) throw new Error(`no payment ${reserved.transactionId}`);
+  return { reserved, payment };
 }
 
 /** The sweep's part: answers of operations whose callers no longer wait, so that no key stays in progress. */
 export async function finishAbandonedKeys(deps: OperationDeps, limit: number): Promise<number> {
   let finished = 0;
   for (const row of await abandonedKeys(deps.db, limit)) {
-    const answer = await answerOf(deps, row.reserved);
+    const answer = await answerOf(deps, row, row.reserved);
     if (answer.status === 202) continue;
     await keep(deps, row, row.reserved, answer);
     finished++;
@@ -70,7 +81,7 @@ async function keep(deps: OperationDeps, key: { merchantId: string; mode: 'test'
   if (answer.status === 202) return releaseLease(deps.db, key, key.key);
   if (!isStored(answer, null)) return freeKey(deps.db, key, key.key);
   const isRefund = reserved.kind === 'refund';
-  await completeKey(deps.db.knex, key, key.key, {
+  await keepAnswer(deps.db, key, key.key, {
     status: answer.status,
     sealedBody: seal(deps.keyRing, 'stored-answer', `${key.merchantId}|${key.mode}|${key.key}`, answer.body),
     resourceType: isRefund ? 'refund' : 'payment',

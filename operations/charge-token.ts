@@ -61,7 +61,8 @@ export function chargeToken(deps: MoneyDeps, request: MoneyRequest, input: Charg
     );
     if (begun === 'taken') throw new IdempotencyRace();
     if (begun === 'inactive') throw inactive(input);
-    return reserved;
+    const { merchantId, mode } = request;
+    return { reserved, payment: { id: reserved.transactionId, merchantId, merchantName: known.merchantName, mode, amount: input.amountMinor, currency: input.currency } };
   });
 }
 

@@ -1,8 +1,8 @@
 // What a money operation is answered with, from the rows alone: the first call, a retry with the same key, and the sweep
 // all come to the same answer, whichever process settled it.
 import { DomainError } from '../domain/errors.ts';
+import type { Scope } from '../domain/mode.ts';
 import type { ReservedOperation } from '../models/begin-claim.ts';
-import { readDirectCharge } from '../models/direct-charge.ts';
 import { readOperation } from '../models/payment-operation.ts';
 import { readRefund } from '../models/refund-moves.ts';
 import { findTransaction, type TransactionWithRefunds } from '../models/transaction.ts';
@@ -13,10 +13,10 @@ import { checkoutUrl } from './checkout-url.ts';
 import type { Answer, OperationDeps } from './deps.ts';
 
 /** 202 while the outcome is not known; then 201 or 200, 402 for a decline, 409 for a refusal, 502 when nobody was reached. */
-export async function answerOf(deps: OperationDeps, reserved: ReservedOperation): Promise<Answer> {
+export async function answerOf(deps: OperationDeps, scope: Scope, reserved: ReservedOperation): Promise<Answer> {
   switch (reserved.kind) {
     case 'charge':
-      return answerCharge(deps, reserved);
+      return answerCharge(deps, scope, reserved);
     case 'capture':
     case 'void':
       return answerOperation(deps, reserved);
@@ -38,10 +38,9 @@ function recordText(deps: OperationDeps, record: TransactionWithRefunds): string
   return JSON.stringify(presentPaymentRecord(record, deps.gateways.nameOf(record.gateway)));
 }
 
-async function answerCharge(deps: OperationDeps, reserved: ReservedOperation): Promise<Answer> {
-  const { payment } = await readDirectCharge(deps.db, reserved.operationId);
-  const record = await findTransaction(deps.db, payment, payment.id);
-  if (record === null) throw new Error(`no payment ${payment.id}`);
+async function answerCharge(deps: OperationDeps, scope: Scope, reserved: ReservedOperation): Promise<Answer> {
+  const record = await findTransaction(deps.db, scope, reserved.transactionId);
+  if (record === null) throw new Error(`no payment ${reserved.transactionId}`);
   const refuse = (error: DomainError, status: number): Answer => ({ status, body: JSON.stringify(presentError(error, reserved.requestId)) });
   switch (record.status) {
     case 'pending':

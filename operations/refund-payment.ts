@@ -28,7 +28,7 @@ export function refundPayment(deps: MoneyDeps, request: MoneyRequest, input: Ref
     const refund = { ...input, id: reserved.operationId, receiptNumber: makeReceiptNumber(request.now, randomBytes(5)) };
     const { payment, begun } = await beginRefund(deps.db, request, refund, beginClaim(claim, reserved), request.now);
     if (payment === null) throw new DomainError('not_found', 'There is no such payment.');
-    if (begun) return reserved;
+    if (begun) return { reserved, payment: { ...payment, id: input.transactionId, merchantId: request.merchantId, mode: request.mode } };
     if (payment.allowed) throw new IdempotencyRace();
     throw refuse(payment, input);
   });

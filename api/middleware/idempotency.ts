@@ -27,6 +27,8 @@ export interface IdempotentCall {
   /** With /api/v1, without the query. */
   readonly path: string;
   readonly body: unknown;
+  /** The effect's own statement finds out whether the key is fresh. */
+  readonly isTakenByEffect?: boolean;
 }
 
 export interface IdempotentAnswer extends Answer {
@@ -56,6 +58,15 @@ export async function runIdempotently(
     seal: (body) => seal(deps.keyRing, 'stored-answer', context, body),
   };
   for (let race = 0; ; race++) {
+    if (race === 0 && call.isTakenByEffect === true) {
+      try {
+        return { ...(await run(claim)), replayed: false };
+      } catch (error) {
+        // Nothing was written. The key may hold an answer, which comes before any refusal: from here on by the book.
+        if (error instanceof IdempotencyRace || error instanceof DomainError) continue;
+        throw error;
+      }
+    }
     const row = await findIdempotencyKey(deps.db, request, call.key);
     if (row !== null && row.expired) await freeKey(deps.db, request, call.key);
     else if (row !== null) {

@@ -25,6 +25,7 @@ export const checkoutSessionRoutes: readonly Route[] = [
     method: 'POST',
     path: '/checkout-sessions',
     tier: 'writes',
+    takesKeyItself: true,
     operationId: 'createCheckoutSession',
     summary: 'Create a checkout session',
     description: 'Send the customer to `checkout_url`. It takes one payment and lives until `expires_at`.',

@@ -3,7 +3,7 @@ import type { Method, Route } from '../../../api/route.ts';
 import { compileTable, hasPlausibleIds } from '../../../api/table.ts';
 
 const row = (method: Method, path: string, ids: Route['ids'] = {}): Route =>
-  ({ method, path, ids, tier: 'writes', idempotent: false, operationId: path, summary: '', tag: '', responses: {}, errors: [], foreign: 'none', handler: async () => ({ status: 200, body: '' }) });
+  ({ method, path, ids, tier: 'writes', takesKeyItself: false, idempotent: false, operationId: path, summary: '', tag: '', responses: {}, errors: [], foreign: 'none', handler: async () => ({ status: 200, body: '' }) });
 const table = compileTable([row('GET', '/a'), row('POST', '/a'), row('GET', '/a/{id}', { id: 'session' }), row('POST', '/a/{id}/expire', { id: 'session' }), row('GET', '/a/fixed'), row('GET', '/t/{text}', { text: 'text' })]);
 
 describe('finding a route', () => {
