@@ -15,6 +15,7 @@ import { resultOf, settleAttempt } from '../operations/settle-attempt.ts';
 import { unseal } from '../platform/seal.ts';
 import type { AttemptResult, CancelCommand, EndResult, TooSlowForATask } from '../temporal/contract.ts';
 import { rungs } from './money-step.ts';
+import { timedCall } from './timed-call.ts';
 
 export interface CheckoutSessionActivities {
   /** Claim, charge, settle. Run again after a crash it looks up before it sends. */
@@ -55,22 +56,9 @@ export function createCheckoutSessionActivities(deps: CheckoutSessionActivityDep
   const { operations } = deps;
   const { db } = operations;
 
-  const timed = async <Outcome extends { kind: string }>(context: AttemptContext, kind: string, call: () => Promise<Outcome>): Promise<Outcome> => {
-    const startedAt = clockNow(context);
-    const begun = performance.now();
-    const outcome = await call();
-    const { session, attempt } = context;
-    deps.recordGatewayCall({
-      merchantId: session.merchantId,
-      mode: session.mode,
-      transactionId: session.transactionId,
-      gateway: attempt.gateway,
-      kind,
-      code: 'declineCode' in outcome ? `${outcome.kind}:${String(outcome.declineCode)}` : outcome.kind,
-      durationMs: Math.round(performance.now() - begun),
-      createdAt: startedAt,
-    });
-    return outcome;
+  const timed = <Outcome extends { kind: string }>(context: AttemptContext, kind: string, call: () => Promise<Outcome>): Promise<Outcome> => {
+    const { merchantId, mode, transactionId } = context.session;
+    return timedCall(deps.recordGatewayCall, { merchantId, mode, transactionId, gateway: context.attempt.gateway, kind, createdAt: clockNow(context) }, call);
   };
 
   const charge = (context: AttemptContext, gateway: Gateway, call: GatewayCall): Promise<ChargeOutcome> => {

@@ -21,6 +21,7 @@ import { unseal } from '../platform/seal.ts';
 import type { MoneyInput, MoneyResult, TooSlowForATask } from '../temporal/contract.ts';
 import type { GatewayCallRecord } from './checkout-session.ts';
 import { moneySteps, type Stage } from './money-step.ts';
+import { timedCall } from './timed-call.ts';
 
 export interface PaymentActivities {
   /** Claim, gateway, settle. */
@@ -54,22 +55,9 @@ export function createPaymentActivities(deps: PaymentActivityDeps): PaymentActiv
     return { gateway, call: { merchantId: payment.merchantId, mode: payment.mode, signal: deps.signal } };
   };
 
-  const timed = async <Outcome extends { kind: string }>(read: Read, kind: string, call: () => Promise<Outcome>): Promise<Outcome> => {
-    const createdAt = clockOf(read);
-    const begun = performance.now();
-    const outcome = await call();
-    const { payment } = read;
-    deps.recordGatewayCall({
-      merchantId: payment.merchantId,
-      mode: payment.mode,
-      transactionId: payment.id,
-      gateway: payment.gateway,
-      kind,
-      code: 'declineCode' in outcome ? `${outcome.kind}:${String(outcome.declineCode)}` : outcome.kind,
-      durationMs: Math.round(performance.now() - begun),
-      createdAt,
-    });
-    return outcome;
+  const timed = <Outcome extends { kind: string }>(read: Read, kind: string, call: () => Promise<Outcome>): Promise<Outcome> => {
+    const { id: transactionId, merchantId, mode, gateway } = read.payment;
+    return timedCall(deps.recordGatewayCall, { merchantId, mode, transactionId, gateway, kind, createdAt: clockOf(read) }, call);
   };
 
   const factsOf = (read: Read, sentAt: Date | null, told: { lookups: number; mayHaveBeenSent: boolean }): MoneyFacts => ({

@@ -97,18 +97,10 @@ const findStatement: Statement = {
   name: 'find-session',
   text: `${joined} where s.id = $1 and s.merchant_id = $2 and s.mode = $3`,
 };
-/** Unscoped on purpose: the address of the hosted page proves itself by its mac. */
-const findByPageStatement: Statement = { name: 'find-session-by-page', text: `${joined} where s.id = $1` };
 
 /** The merchant's session, or null when it is absent, another merchant's or another mode's. */
 export async function findSession(db: Database, scope: Scope, id: string): Promise<SessionWithTransaction | null> {
   const [row] = await db.run<object>(findStatement, [id, scope.merchantId, scope.mode]);
-  return row === undefined ? null : toSession(row);
-}
-
-/** The session behind a hosted page; the caller has checked the mac of its address. */
-export async function findSessionOfPage(db: Database, id: string): Promise<SessionWithTransaction | null> {
-  const [row] = await db.run<object>(findByPageStatement, [id]);
   return row === undefined ? null : toSession(row);
 }
 
